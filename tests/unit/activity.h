@@ -1,5 +1,5 @@
-/* Concurrent programs that are run by a clock of their own, to the nanosecond: what each thread did
- * is told as intervals. */
+/* Simulated concurrent programs with a clock of their own in ns; what each thread did is added to
+ * intervals. */
 #ifndef TESTS_UNIT_ACTIVITY_H
 #define TESTS_UNIT_ACTIVITY_H
 
@@ -14,7 +14,7 @@ enum act { WORK, LOCK, UNLOCK, BARRIER, SEND, RECEIVE };
 
 struct op {
     enum act act;
-    uint32_t what; /* a step's name, a lock, a barrier, a channel */
+    uint32_t what; /* the name of a step; a lock, a barrier, a channel */
     int64_t ns;
 };
 
@@ -26,7 +26,7 @@ struct running {
     struct op ops[OPS];
     unsigned count, next;
     int64_t at;
-    int waits_for; /* 1 + thing */
+    int waits_for; /* 1 + index of a thing */
     int64_t since;
     bool over;
 };
@@ -35,14 +35,14 @@ struct world {
     struct running threads[THREADS];
     unsigned count;
     int64_t latency;
-    bool gathers; /* members of a group are let go on */
-    bool locks; /* may be taken, by random ones */
+    bool gathers; /* the members of a barrier are being released */
+    bool locks; /* random programs may use locks */
     struct intervals all;
     struct thing {
-        int holder; /* 1 + thread */
+        int holder; /* 1 + index of the thread */
         int queue[THREADS];
         unsigned queued;
-        int last; /* 1 + who left it last */
+        int last; /* 1 + index of the thread that released it, or sent to it, last */
         int64_t left;
         unsigned came;
         int64_t arrivals[THREADS];
@@ -67,7 +67,7 @@ static inline void tie(struct world *w, unsigned t, unsigned from, int64_t from_
                        (struct interval_edge){w->threads[t].at, from_ns, line_of(from), about});
 }
 
-/* It had waited; `by` lets it go on. */
+/* Ends the wait of thread t, which `by` unblocked. */
 static inline void goes_on(struct world *w, unsigned t, unsigned by, int64_t at, uint32_t about,
                            int class)
 {
@@ -82,7 +82,7 @@ static inline void goes_on(struct world *w, unsigned t, unsigned by, int64_t at,
                                        (struct code_segment_key){.from = 99, .is = STEP_LATENCY});
     intervals_add_wait(&w->all, wait, &segment, 1, step);
     r->at = at;
-    if (at == r->since && !w->gathers) /* it is no wait, but order all the same */
+    if (at == r->since && !w->gathers) /* it did not wait, but the order edge counts */
         tie(w, t, by, at, about);
     r->at = at + w->latency;
     r->waits_for = 0;
@@ -147,7 +147,7 @@ static inline void does(struct world *w, unsigned t)
         runs(w, t, op->what, op->ns);
         break;
     case LOCK:
-    case RECEIVE: /* a channel bears one message */
+    case RECEIVE: /* a channel holds one message */
         r->since = r->at;
         if (!free) {
             r->waits_for = (int)about;
@@ -168,7 +168,7 @@ static inline void does(struct world *w, unsigned t)
     }
 }
 
-/* False: it is a deadlock. */
+/* Returns false if the program deadlocked. */
 static inline bool run(struct world *w)
 {
     for (unsigned t = 0; t < w->count; t++)

@@ -1,11 +1,12 @@
-/* Questions as a viewer asks them, and the parts of their answers. */
+/* Requests as a viewer sends them, and the parts of their responses. */
 #ifndef TESTS_UNIT_ASKING_H
 #define TESTS_UNIT_ASKING_H
 
 #include "server/queries/request_queue.h"
 #include "tests/unit/unit.h"
 
-/* The whole answer, the caller's; steps of `budget`.  Frees body. */
+/* Returns the whole response, which the caller frees; processed in steps of `budget`. Frees
+ * body. */
 __attribute__((unused)) static struct encoder
 answer_to(const struct run *run, const struct query *question, struct encoder body, uint64_t budget)
 {
@@ -30,7 +31,7 @@ answer_to(const struct run *run, const struct query *question, struct encoder bo
     return out;
 }
 
-/* The part at *at and its body; false at the end. */
+/* Gets the part at *at and its body, and advances *at; returns false at the end. */
 __attribute__((unused)) static bool next_part(const struct encoder *out, size_t *at,
                                               struct response_chunk *answer, struct decoder *body)
 {
@@ -51,7 +52,7 @@ __attribute__((unused)) static bool next_part(const struct encoder *out, size_t 
     return false;
 }
 
-/* The body of the first part of a kind. */
+/* Returns the body of the first part of a type. */
 __attribute__((unused)) static struct decoder part_of(const struct encoder *out,
                                                       enum response_chunk_type wanted)
 {

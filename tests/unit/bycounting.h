@@ -1,14 +1,15 @@
-/* Why somebody waited, by the definitions, literally: what ran is counted nanosecond by nanosecond,
- * what a wait is replaced by is found by recursion, when two met by looking at everything. */
+/* Reference implementation of the attribution of waits, literally by its definitions: what ran is
+ * counted nanosecond by nanosecond, a wait is replaced by its causes by recursion, and the last
+ * synchronization of two threads is found by looking at all of them. */
 #ifndef TESTS_UNIT_BYCOUNTING_H
 #define TESTS_UNIT_BYCOUNTING_H
 
 #include "server/analysis/wait_attribution.h"
 #include "tests/unit/programs.h"
 
-#define SLOTS 40 /* steps, those of what is not recorded first */
+#define SLOTS 40 /* steps; the SEGMENT_IDS_RESERVED special ones come first */
 #define LINES 18
-#define LONGEST 4096 /* ns of a run */
+#define LONGEST 4096 /* maximum length of a run in ns */
 
 struct amounts {
     int64_t ns[SLOTS][LINES]; /* by step + SEGMENT_IDS_RESERVED and line */
@@ -16,8 +17,9 @@ struct amounts {
 
 struct counting {
     const struct intervals *all;
-    int at[THREADS][LONGEST]; /* which interval of a thread a nanosecond lies in; -1: none */
-    struct amounts *reasons; /* by segment */
+    /* by thread and ns: index of the interval that contains it; -1: none */
+    int at[THREADS][LONGEST];
+    struct amounts *reasons; /* by wait interval */
     bool *known;
 };
 
@@ -48,8 +50,8 @@ static inline void count_one(struct amounts *into, uint32_t step, uint32_t line,
     into->ns[step + SEGMENT_IDS_RESERVED][line] += ns;
 }
 
-/* What runs in a thread, or in whom it waits for, or in who had not made it yet, in one
- * nanosecond. */
+/* Gets the step that runs in a nanosecond, and its thread: that of the line itself; while it
+ * waits, that of the thread that it waits for; before it was created, that of its creator. */
 static inline void runner(const struct counting *c, uint32_t line, int64_t ns, uint32_t *step,
                           uint32_t *who)
 {
@@ -83,7 +85,8 @@ static inline void count_overlap(const struct counting *c, struct amounts *into,
 
 static inline int64_t max_of(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* The line of whose life a moment of a thread's descent is. */
+/* Returns the line of a thread at a moment; before its creation, that of its creator,
+ * recursively. */
 static inline uint32_t lived_by(const struct counting *c, uint32_t line, int64_t ns)
 {
     const struct thread_timeline *course = intervals_for_thread(c->all, line);
@@ -92,7 +95,8 @@ static inline uint32_t lived_by(const struct counting *c, uint32_t line, int64_t
     return line;
 }
 
-/* The first moment at which two threads were two. */
+/* Returns the moment at which two threads became distinct: before it, lived_by() is the same line
+ * for both. */
 static inline int64_t descent(const struct counting *c, uint32_t a, uint32_t b, int64_t until_ns)
 {
     int64_t begin = LONGEST, ns = until_ns;
@@ -137,7 +141,7 @@ static inline void add_amounts(struct amounts *into, const struct amounts *what,
             into->ns[s][l] += sign * what->ns[s][l];
 }
 
-/* The expanded path. */
+/* Adds the expanded path: what the thread did, with each wait interval replaced by its causes. */
 static inline void count_path(struct counting *c, struct amounts *into, uint32_t line,
                               int64_t from_ns, int64_t to_ns)
 {

@@ -1,4 +1,4 @@
-/* Windows of an execution, for tests of placing. */
+/* Windows of a random execution, for tests of the layout. */
 #ifndef TESTS_UNIT_PLACING_H
 #define TESTS_UNIT_PLACING_H
 

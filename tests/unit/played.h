@@ -1,4 +1,4 @@
-/* A run that is played by hand: lines of a description that comes with Poet, events at given
+/* A run that is played by hand: lines of one of Poet's target descriptions, events at given
  * milliseconds. */
 #ifndef TESTS_UNIT_PLAYED_H
 #define TESTS_UNIT_PLAYED_H
@@ -15,9 +15,9 @@
 
 struct played {
     struct run *run;
-    uint64_t numbers[PLAYED_LINES]; /* of each line, used so far */
-    struct event_id last[PLAYED_LINES]; /* of each thread, its last event */
-    uint32_t keys; /* of groups and messages, used so far */
+    uint64_t numbers[PLAYED_LINES]; /* by line: number of its last event */
+    struct event_id last[PLAYED_LINES]; /* by thread: its last event, on any line */
+    uint32_t keys; /* number of keys used for groups and messages */
 };
 
 __attribute__((unused)) static uint32_t play_line(struct played *p, const char *kind,
@@ -47,7 +47,7 @@ __attribute__((unused)) static struct played play(const char *description)
     return p;
 }
 
-/* The next event of a line; its thread's is after that thread's last one. */
+/* Returns the next event of a line, which follows the thread's last event. */
 __attribute__((unused)) static struct arrival
 played_next(struct played *p, uint32_t thread, uint32_t line, const char *type, double ms)
 {
@@ -74,14 +74,15 @@ __attribute__((unused)) static struct event_id play_event(struct played *p, uint
     return a.at;
 }
 
-/* On its own line, about another one. */
+/* Plays an event on the thread's own line, about another line. */
 #define PLAY(p, thread, type, ms, about)                                                           \
     play_event(p, thread, thread, type, ms, about, (struct event_id){0})
-/* On another line. */
+/* Plays an event of the thread on another line. */
 #define PLAY_ON(p, thread, line, type, ms)                                                         \
     play_event(p, thread, line, type, ms, 0, (struct event_id){0})
 
-/* One on a thread's own line and one on another, of the same thread at the same time. */
+/* Plays a sync pair: an event on the thread's own line and one on another line, at the same
+ * time. */
 __attribute__((unused)) static void play_pair(struct played *p, uint32_t thread, uint32_t line,
                                               const char *own_type, const char *type, double ms)
 {
@@ -97,7 +98,7 @@ __attribute__((unused)) static void play_pair(struct played *p, uint32_t thread,
     order_insert_pair(p->run->order, &a, &b);
 }
 
-/* A mutex, or what is held likewise: asks, has it, leaves. */
+/* Plays the request, the acquisition and the release of a mutex, or of a similar object. */
 __attribute__((unused)) static void play_hold(struct played *p, uint32_t thread, uint32_t line,
                                               double asks, double enters, double leaves)
 {
@@ -106,7 +107,7 @@ __attribute__((unused)) static void play_hold(struct played *p, uint32_t thread,
     play_pair(p, thread, line, "unlock", "released", leaves);
 }
 
-/* One member of a group of so many, by its number. */
+/* Plays one member of group number `group`, which has `size` members. */
 __attribute__((unused)) static void play_member(struct played *p, uint32_t thread, const char *type,
                                                 double ms, uint32_t group, uint32_t size,
                                                 uint32_t about)
@@ -121,7 +122,7 @@ __attribute__((unused)) static void play_member(struct played *p, uint32_t threa
     order_insert(p->run->order, &a);
 }
 
-/* A message's send or its receive, by its number. */
+/* Plays the send or the receive of message number `key`, and returns the event. */
 __attribute__((unused)) static struct event_id play_message(struct played *p, uint32_t thread,
                                                             const char *type, double ms,
                                                             enum relation relation, uint32_t key)

@@ -1,5 +1,5 @@
-/* A random program, played by hand: threads at mutexes, a read-write lock, a semaphore, a condition
- * and a barrier, one after the other as they can go on. */
+/* A random program, played by hand: threads use two mutexes, a read-write lock, a semaphore, a
+ * condition variable and a barrier; a thread that cannot continue is skipped. */
 #ifndef TESTS_UNIT_PLAYING_H
 #define TESTS_UNIT_PLAYING_H
 
@@ -16,7 +16,7 @@ struct playing {
     uint32_t lines[OBJECTS];
     unsigned random;
     double now;
-    int holder[2], writer; /* of mutexes; -1: nobody */
+    int holder[2], writer; /* holder of each mutex; -1: none */
     unsigned readers, count, round, arrived;
     struct actor {
         uint32_t line;

@@ -1,4 +1,4 @@
-/* A program as a server sees it, for tests: its messages and slots by hand. */
+/* A program as the server sees it, for tests: messages and slots made by hand. */
 #ifndef TESTS_UNIT_PROGRAM_H
 #define TESTS_UNIT_PROGRAM_H
 
@@ -44,7 +44,8 @@ static inline void put_test_line(struct encoder *out, uint32_t code, const char 
                                             .name = text_view_of(name)});
 }
 
-/* What the program says, one after the other, to `say`. */
+/* Passes everything that the program sends to `say`, in order: declarations, then `visits` visits
+ * of the monitor. */
 static inline void test_program(void (*say)(void *context, unsigned type, uint32_t thread,
                                             const void *data, size_t size),
                                 void *context, unsigned visits)

@@ -1,5 +1,5 @@
-/* Random concurrent programs and what becomes of them: simulated to the nanosecond, told to
- * intervals in an order of the log that is any order in which no effect comes before its cause. */
+/* Random concurrent programs, simulated to the nanosecond. Their records are added to intervals in
+ * a random order in which no effect comes before its cause. */
 #ifndef TESTS_UNIT_PROGRAMS_H
 #define TESTS_UNIT_PROGRAMS_H
 
@@ -25,7 +25,7 @@ enum op_is {
     OP_RECEIVE,
     OP_MAKE, /* thread */
     OP_JOIN,
-    OP_AWAIT, /* channel, of the lock it holds: a condition */
+    OP_AWAIT, /* channel; the lock that it holds: wait for a condition variable */
     OP_SIGNAL,
     OP_SLEEP, /* ns */
     OP_UNSEEN /* ns */
@@ -36,7 +36,7 @@ struct op {
     int a, n;
 };
 
-/* What a thread did: ran a step, or waited; in its own order. */
+/* A record of a thread: it ran a step, or waited. */
 struct record {
     bool waits;
     uint32_t step;
@@ -44,7 +44,8 @@ struct record {
     struct wait_record wait;
     struct wait_interval segments[THREADS * 4];
     uint32_t count;
-    int64_t gathered_ns; /* INTERVALS_NEVER: it did not, at its end */
+    /* when the group that it arrived at was complete; INTERVALS_NEVER: it arrived at none */
+    int64_t gathered_ns;
     uint64_t group;
 };
 
@@ -58,9 +59,9 @@ struct actor {
     int op_count, at;
     enum { UNBORN, READY, BLOCKED, OVER } is;
     int64_t now, begin, made_ns, start_ns, end_ns;
-    int maker, root; /* maker -1: a root */
-    int condition; /* of which it awaits the signal; -1: none */
-    struct wait_interval first; /* the signal's, with a length */
+    int maker, root; /* maker -1: a root, which exists from the start */
+    int condition; /* the condition variable whose signal it awaits; -1: none */
+    struct wait_interval first; /* the wait interval that ended with the signal */
     bool signalled;
     struct record records[RECORDS];
     int record_count, told;
@@ -70,14 +71,14 @@ struct world {
     struct actor actors[THREADS];
     int threads;
     int64_t latency_ns;
-    struct intervals *into; /* for the codes of steps */
+    struct intervals *into; /* assigns the codes of steps */
     int holder[LOCKS], queue[LOCKS][THREADS], queued[LOCKS];
     struct held held[LOCKS][512];
     int held_count[LOCKS];
     int arrived[GROUPS][THREADS], arrived_count[GROUPS];
-    int sent[CHANNELS], waiting[CHANNELS]; /* waiting: 1 + who */
+    int sent[CHANNELS], waiting[CHANNELS]; /* waiting: 1 + thread */
     int awaiting[CHANNELS], lock_of[CHANNELS];
-    uint64_t releases; /* positions given so far */
+    uint64_t releases; /* number of positions assigned */
 };
 
 static inline uint32_t line_of(int thread) { return 10 + (uint32_t)thread; }
@@ -105,7 +106,8 @@ static inline void ran(struct world *w, struct actor *a, int label, int64_t ns)
     r->to_ns = a->now;
 }
 
-/* The wait that the thread is in is over, its last segment's end being the release. */
+/* Ends the thread's wait and returns its record; the caller adds the wait intervals, of which the
+ * last ends with the release. */
 static inline struct record *woke(struct world *w, int thread, enum wait_class class, int64_t to_ns,
                                   enum code_segment_kind rest)
 {
@@ -151,7 +153,7 @@ static inline void take_lock(struct world *w, int m, int thread, int64_t at_ns)
     assert(w->held_count[m] < 512);
 }
 
-/* The thread gets the lock that it asked for at a->begin, or, awaiting, as it was signalled. */
+/* Gives the lock to a thread that has waited for it since a->begin, or that was signaled. */
 static inline void hand_over(struct world *w, int m, int thread, int64_t at_ns)
 {
     struct actor *a = &w->actors[thread];
@@ -215,7 +217,7 @@ static inline void start(struct world *w, int thread, int maker, int64_t at_ns)
     a->made_ns = at_ns;
     a->now = a->start_ns = maker < 0 ? at_ns : at_ns + w->latency_ns;
     a->is = READY;
-    record(a)->to_ns = a->start_ns; /* takes no time: its start is told */
+    record(a)->to_ns = a->start_ns; /* a record without duration: the start of the thread */
 }
 
 static inline void signal_one(struct world *w, int thread, int c)
@@ -318,7 +320,7 @@ static inline void op(struct world *w, int thread, enum op_is is, int a, int n)
     actor->ops[actor->op_count++] = (struct op){is, a, n};
 }
 
-/* Runs all to their ends.  False: some wait for ever. */
+/* Runs all threads to their ends. Returns false if some of them wait forever. */
 static inline bool simulate(struct world *w)
 {
     for (;;) {
@@ -338,7 +340,7 @@ static inline bool simulate(struct world *w)
     }
 }
 
-/* ---- telling it ---- */
+/* ---- adding records to intervals ---- */
 
 static inline int64_t told_until(const struct actor *a)
 {
@@ -349,7 +351,7 @@ static inline int64_t told_until(const struct actor *a)
 
 static inline int64_t end_of(const struct record *r) { return r->waits ? r->wait.to_ns : r->to_ns; }
 
-/* Whether all that the thread's next record follows from was told. */
+/* Returns whether all records were added that the thread's next record depends on. */
 static inline bool may_tell(const struct world *w, int thread)
 {
     const struct actor *a = &w->actors[thread];
@@ -381,12 +383,12 @@ static inline void tell(struct world *w, int thread)
                                 (struct gathering){.came_ns = r->waits ? r->wait.from_ns : r->to_ns,
                                                    .at_ns = r->gathered_ns,
                                                    .group = r->group});
-    if (r->waits) /* the group was whole before it went on */
+    if (r->waits) /* the group was complete before the thread resumed */
         intervals_add_wait(w->into, r->wait, r->segments, r->count, r->step);
     r->to_ns = end_of(r);
 }
 
-/* One more record, of any thread that may go on.  False: there is none. */
+/* Adds one record, of a random thread that has one to add. Returns false if there is none. */
 static inline bool tell_one(struct world *w, unsigned random)
 {
     int may[THREADS], count = 0;

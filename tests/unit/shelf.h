@@ -1,4 +1,4 @@
-/* A shelf in memory, for tests of what orders put on one. */
+/* A block store in memory, for tests of what orders write to one. */
 #ifndef TESTS_UNIT_SHELF_H
 #define TESTS_UNIT_SHELF_H
 
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A shelf for several orders; for such as are fed the same, what is the same lies in it once,
- * whoever put it. */
+/* A block store for several orders. If `once`, equal blocks are stored only once, whichever order
+ * wrote them. */
 struct parts {
     bool once;
-    struct map by_content; /* 1 + index */
+    struct map by_content; /* hash, size -> 1 + index */
     struct part {
         uint8_t *bytes;
         size_t size;

@@ -1,5 +1,5 @@
-/* What does not add up is found, each by its rule, and what does is not
- * (server/timing/profile_consistency.h). */
+/* Consistency checks of call profiles (server/timing/profile_consistency.h): each violated rule is
+ * reported, and consistent data passes. */
 #include "server/timing/profile_consistency.h"
 #include "tests/unit/unit.h"
 
@@ -33,7 +33,7 @@ static void only(const struct told *told, enum account account, int64_t is, int6
     assert_true(*profile_account_name(told->account));
 }
 
-/* main 1 calls f 2 and g 3, which calls f 4. */
+/* Returns a thread with contexts: 1 main calls 2 f and 3 g, which calls 4 f. */
 static struct call_context_thread thread(void)
 {
     static const uint32_t parents[] = {0, 0, 1, 1, 3};
@@ -88,7 +88,7 @@ static void more_ends_than_begins(void **state)
     assert_true(profile_consistency_check_counts(told.account));
 }
 
-/* It began in another thread of the process, as one on the stack of a coroutine may. */
+/* A call that began in another thread of the process, as on the stack of a coroutine. */
 static void ends_of_another_thread(void **state)
 {
     (void)state;
@@ -155,7 +155,8 @@ static void steps_and_blocks(void **state)
     (void)state;
     struct told told = {0};
     profile_consistency_steps(10 * MS, 10 * MS, tell, &told);
-    profile_consistency_steps(10 * MS, 10 * MS - 900, tell, &told); /* clocks are fitted */
+    /* clocks are fitted: a small difference is allowed */
+    profile_consistency_steps(10 * MS, 10 * MS - 900, tell, &told);
     profile_consistency_live(10, 4, 6, tell, &told);
     profile_consistency_live(0, 0, 0, tell, &told);
     assert_int_equal(told.count, 0);

@@ -1,5 +1,5 @@
-/* What is taken from a heap: blocks and sums against a count of their own, by one thread and by
- * four; frees that should not be; what the journal says of it, whole and cut. */
+/* Heap counters: blocks and sums against a count of the test's own, by one thread and by four;
+ * invalid frees; what the journal records, complete and cut off. */
 #define _GNU_SOURCE
 #include "clients/libpoet/heap/heap_blocks.h"
 #include "server/decode/heap_records.h"
@@ -31,10 +31,10 @@ static const struct heap_sum *sum_of(void *heap, uint32_t node, uint32_t thread)
 
 static uint64_t left(const struct heap_sum *s) { return s->blocks - s->freed - s->elsewhere; }
 
-/* ---- random operations by four threads, who count for themselves ---- */
+/* ---- random operations by four threads, each with its own count ---- */
 
 #define THREADS 4u
-#define MOST 5000u /* blocks that all of them share */
+#define MOST 5000u /* blocks that all threads share */
 #define NODES 7u
 #define ROUNDS 250000u
 
@@ -52,7 +52,7 @@ static struct {
 struct worker {
     void *heap;
     uint32_t thread, nodes[NODES];
-    struct count of[THREADS][NODES]; /* what it did to whose blocks */
+    struct count of[THREADS][NODES]; /* by thread and node that allocated: what this thread did */
 };
 
 static void give(struct worker *w, struct heap_thread_cache *mine, uint32_t k)
@@ -123,7 +123,8 @@ static void compare(void *heap, struct worker *workers, uint32_t by, uint32_t no
     assert_true(s->most_bytes <= s->bytes);
 }
 
-/* What is in the table is what is left; and so is what threads say of how much there is. */
+/* Compares the block table, and what the threads report, with the blocks that are still
+ * allocated. */
 static void compare_blocks(void *heap)
 {
     const struct heap_block *blocks = (const void *)((char *)heap + HEAP_BLOCKS_AT);
@@ -183,7 +184,7 @@ static void sums_are_as_they_were_counted(void **state)
     munmap(heap, HEAP_MAP_BYTES);
 }
 
-/* ---- one by one ---- */
+/* ---- single calls ---- */
 
 static void *at(uintptr_t address) { return (char *)NULL + address; }
 
@@ -209,20 +210,20 @@ static void frees_are_told_apart(void **state)
     assert_int_equal(was.block.age_ms, 3);
     assert_int_equal(sum_of(heap, 20, 1)->elsewhere_bytes, 10);
     const struct heap_caller b = {.thread = 2, .node = 21};
-    heap_block_restore(heap, &other, &b, &was); /* as if nothing had been */
+    heap_block_restore(heap, &other, &b, &was); /* as if the free had not happened */
     assert_int_equal(sum_of(heap, 20, 1)->elsewhere, 0);
     assert_int_equal(sum_of(heap, 20, 1)->freed, 0);
     assert_int_equal(sum_of(heap, 20, 1)->usable, 24);
     assert_true(given(heap, &other, 2, at(0x1000), &was));
-    assert_false(given(heap, &mine, 1, at(0x1000), &was)); /* twice */
+    assert_false(given(heap, &mine, 1, at(0x1000), &was)); /* freed twice */
     assert_false(was.known);
     assert_int_equal(was.before, 72);
-    heap_block_add(heap, &mine, &a, at(0x1000), 10, 10, HEAP_NEW); /* given out again */
-    assert_false(given(heap, &mine, 1, at(0x1000), &was)); /* by another way than it was taken */
+    heap_block_add(heap, &mine, &a, at(0x1000), 10, 10, HEAP_NEW); /* allocated again */
+    assert_false(given(heap, &mine, 1, at(0x1000), &was)); /* allocated by new, freed by free */
     assert_true(was.known);
     assert_int_equal(was.kind, HEAP_NEW);
     assert_int_equal(left(sum_of(heap, 20, 1)), 0);
-    assert_false(given(heap, &mine, 1, at(0x2000), &was)); /* never */
+    assert_false(given(heap, &mine, 1, at(0x2000), &was)); /* never allocated */
     assert_true(!was.known && !was.before);
     assert_true(heap_block_free_null(heap, &mine, &b));
     assert_false(heap_block_free_null(heap, &mine, &b));
@@ -259,7 +260,7 @@ static void temporaries_are_those_freed_before_the_next(void **state)
     munmap(heap, HEAP_MAP_BYTES);
 }
 
-/* By one thread what there was at most is known to the byte. */
+/* With one thread, the peak is exact to the byte. */
 static void the_most_at_once(void **state)
 {
     void *heap = heap_new();
@@ -299,7 +300,7 @@ static void bad_frees_are_bounded(void **state)
     munmap(heap, HEAP_MAP_BYTES);
 }
 
-/* More than there is room for: it is said, and nothing else is wrong. */
+/* If sums, nodes or blocks exceed the table, this is counted, and the rest stays consistent. */
 static void what_is_full_says_so(void **state)
 {
     void *heap = heap_new();
@@ -308,7 +309,8 @@ static void what_is_full_says_so(void **state)
     struct freed_block was;
     uint64_t all = 0, still = 0, most = HEAP_SUMS + 1000;
     (void)state;
-    for (uint64_t i = 1; i <= most; i++) { /* one page, so that its places are not enough */
+    /* all addresses are in one page, whose groups are too small */
+    for (uint64_t i = 1; i <= most; i++) {
         struct heap_caller by = {.thread = 1,
                                  .node = heap_counter_find_node(heap, HEAP_NODE_WHOLE, i)};
         heap_block_add(heap, &mine, &by, at(0x100000 + i % 2048 * 2), 1, 1, HEAP_MALLOC);
@@ -331,8 +333,8 @@ static void what_is_full_says_so(void **state)
     munmap(heap, HEAP_MAP_BYTES);
 }
 
-/* Where address space is short the table is smaller: a block is in it, within its bounds, or is
- * said not to be. */
+/* With little address space, the table is smaller: each block is within its bounds, or counted as
+ * unseen. */
 static void a_small_table_keeps_its_bounds(void **state)
 {
     size_t bytes = HEAP_BYTES_OF(HEAP_GROUPS_LEAST);
@@ -424,14 +426,14 @@ static void the_journal_is_read(void **state)
     assert_int_equal(parent, HEAP_NODE_WHOLE);
     assert_int_equal(heap_totals_site(run, 3, 5000, &parent), 0);
     assert_int_equal(heap_totals_wrong_at(run, 0)->node, 9);
-    assert_false(heap_totals_add_node(run, 3, 20, 1, 20)); /* its own parent */
+    assert_false(heap_totals_add_node(run, 3, 20, 1, 20)); /* a node that is its own parent */
     assert_false(heap_totals_add_node(run, 3, HEAP_NODES, 1, 8));
     assert_false(heap_totals_add(run, HEAP_SUMS, heap_totals_at(run, 0)));
     encoder_consume(&body, body.size);
     encode_u8(&body, HEAP_RECORD_BLOCKS);
     encode_u64(&body, 50);
     encode_u8(&body, 1);
-    encode_u64(&body, 4); /* left out */
+    encode_u64(&body, 4); /* a kind of row that is skipped */
     encode_u32(&body, 1);
     encode_u64(&body, 0x7000);
     encode_u64(&body, 100);
@@ -441,8 +443,8 @@ static void the_journal_is_read(void **state)
     encode_u32(&body, 2);
     encode_u8(&body, HEAP_NEW);
     read_cut_and_twice(&by, &body);
-    assert_int_equal(heap_totals_block_count(run),
-                     1); /* those of the second time took their place */
+    /* those of the second reading replaced them */
+    assert_int_equal(heap_totals_block_count(run), 1);
     assert_int_equal(heap_totals_block_at(run, 0)->usable, 108);
     assert_int_equal(heap_totals_process_for(run, 3)->blocks_left, 4);
     encoder_free(&body);

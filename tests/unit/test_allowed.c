@@ -1,4 +1,4 @@
-/* Filters of system calls, and what they leave of our own. */
+/* Seccomp filters of programs, and which of libpoet's own system calls they allow. */
 #include "clients/libpoet/core/seccomp_allowed.h"
 #include "clients/libpoet/core/seccomp_bpf.h"
 #include "tests/unit/unit.h"
@@ -62,7 +62,7 @@ static void test_jumps(void **state)
     assert_int_equal(SAYS(&call, BPF_STMT(BPF_JMP | BPF_JA, 1), RETURN(1), RETURN(2)), 2);
 }
 
-/* What the kernel would not take ends nowhere. */
+/* A filter that the kernel would reject kills the process: here, too, without running away. */
 static void test_wild(void **state)
 {
     struct seccomp_data call = {0};
@@ -100,7 +100,8 @@ static void test_one_clock(void **state)
                      BIT(ALLOWED_CPU) | BIT(ALLOWED_USAGE));
 }
 
-/* An error is as good as an answer, but of a clock, which nobody asks whether there was one. */
+/* A call that fails with an error counts as allowed, except for clocks, whose results are not
+ * checked. */
 static void test_errors(void **state)
 {
     assert_int_equal(NOT_BY(LOAD(NR), EQUAL(SYS_memfd_create, 0, 1), RETURN(SECCOMP_RET_ERRNO | 1),

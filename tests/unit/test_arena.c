@@ -1,4 +1,4 @@
-/* What an arena gives stays as it is until all of it is freed. */
+/* What an arena returns stays unchanged until the arena is freed. */
 #include "base/arena.h"
 #include "tests/unit/unit.h"
 

@@ -1,4 +1,4 @@
-/* Questions have ids, and each of them one end. */
+/* Each request has an id, and is ended by exactly one last part. */
 #include "server/queries/request_queue.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
@@ -18,7 +18,7 @@ static struct run *small_run(void)
     return run;
 }
 
-/* What was told to the questions 1 .. 99, by id. */
+/* Parts of the responses to requests 1 .. 99, by id. */
 struct told {
     unsigned parts[100], ends[100], refused[100];
 };
@@ -37,7 +37,7 @@ static void read_all(struct told *told, struct encoder *out)
             continue;
         decode_response_chunk(&in, &answer);
         assert_true(answer.id && answer.id < 100 && !in.error);
-        assert_int_equal(told->ends[answer.id], 0); /* nothing after the last part */
+        assert_int_equal(told->ends[answer.id], 0); /* no part follows the last one */
         told->parts[answer.id]++;
         told->ends[answer.id] += answer.last;
         told->refused[answer.id] += answer.part == RESPONSE_ERROR;
@@ -111,9 +111,9 @@ static void what_is_cancelled_is_not_answered(void **state)
     request_queue_step(&desk, &out);
     request_queue_cancel(&desk, 2);
     request_queue_cancel(&desk, 6);
-    request_queue_cancel(&desk, 77); /* never asked */
+    request_queue_cancel(&desk, 77); /* never sent */
     work_off(&desk, &out);
-    request_queue_cancel(&desk, 3); /* answered already */
+    request_queue_cancel(&desk, 3); /* already answered */
     read_all(&told, &out);
     for (uint32_t id = 1; id <= 6; id++)
         assert_int_equal(told.ends[id], id == 2 || id == 6 ? 0 : 1);
@@ -143,14 +143,15 @@ static void what_cannot_be_asked_is_refused(void **state)
     struct request_queue desk = {.run = run};
     struct encoder out = {0};
     struct told told = {0};
-    assert_true(ask(&desk, 1, 63, NULL, &out)); /* of a later version */
+    assert_true(ask(&desk, 1, 63, NULL, &out)); /* unknown types, as of a later version */
     assert_true(ask(&desk, 2, 60000, NULL, &out));
-    for (uint32_t id = 3; id < 3 + LIMIT_QUESTIONS + 2; id++) /* the last two are too many */
+    for (uint32_t id = 3; id < 3 + LIMIT_QUESTIONS + 2; id++) /* the last two exceed the limit */
         assert_true(ask(&desk, id, REQUEST_DUMP, NULL, &out));
-    assert_false(ask(&desk, 3, REQUEST_WAITS, NULL, &out)); /* an id that is in use */
+    assert_false(ask(&desk, 3, REQUEST_WAITS, NULL, &out)); /* the id is in use */
     struct encoder body = {0};
     encode_u8(&body, 7);
-    assert_false(ask(&desk, 90, REQUEST_STAT, &body, &out)); /* longer than its content */
+    /* the body is longer than its content */
+    assert_false(ask(&desk, 90, REQUEST_STAT, &body, &out));
     body = (struct encoder){0};
     encode_u8(&body, 7);
     assert_false(ask(&desk, 91, REQUEST_COUNT, &body, &out));

@@ -1,4 +1,4 @@
-/* server/osmetrics/asleep: in which call a thread sleeps, by the texts of /proc. */
+/* The system call in which a thread sleeps, from texts of /proc (server/osmetrics/asleep.h). */
 #include "server/osmetrics/asleep.h"
 
 #include <stdarg.h>

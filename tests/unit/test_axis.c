@@ -1,5 +1,5 @@
-/* Where in a scene a time is: exact at its marks, even between them, and of the scene that is
- * here. */
+/* Positions of times in a scene: exact at the marks, linear between them, and recomputed for each
+ * new scene. */
 #include "clients/viewer/diagram/time_axis.h"
 #include "clients/viewer/diagram/viewer.h"
 #include "tests/bruteforce.h"
@@ -22,7 +22,7 @@ static unsigned chance;
 
 static unsigned below(unsigned n) { return execution_random(&chance, n); }
 
-/* Marks in the order of time; some at the same time, further right; one is pending. */
+/* Makes marks in the order of time, some with the same time but further right; one is pending. */
 static void make_scene(unsigned seed)
 {
     int64_t ns = 1000;
@@ -58,7 +58,7 @@ static void times_are_where_their_marks_are(void **state)
         time_axis_span(axis, &from, &to);
         assert_true(from == 1000 && to == events[MARKS - 1].time_ns);
         for (uint32_t i = 0; i < MARKS; i++) {
-            uint32_t last = i; /* of several at one time */
+            uint32_t last = i; /* the last mark with the same time */
             while (last + 1 < MARKS && (events[last + 1].time_ns == events[i].time_ns))
                 last++;
             if (i != 20 && last != 20)
@@ -88,7 +88,7 @@ static void between_two_marks_time_is_even(void **state)
         double a = marks[i].x_pt, b = marks[i + 1].x_pt;
         assert_true(fabs(time_axis_x_pt(axis, 100 * i + 25) - (a + 0.25 * (b - a))) < 1e-9);
     }
-    double a = marks[19].x_pt, b = marks[21].x_pt; /* the pending one is at no time */
+    double a = marks[19].x_pt, b = marks[21].x_pt; /* the pending mark has no place in time */
     assert_true(fabs(time_axis_x_pt(axis, 2000) - (a + b) / 2) < 1e-9);
 }
 
@@ -113,7 +113,7 @@ static void it_is_that_of_the_scene_that_is_here(void **state)
     double was = time_axis_x_pt(time_axis_of(&view), events[30].time_ns);
     for (uint32_t i = 0; i < MARKS; i++)
         marks[i].x_pt += 7;
-    view.scene_cache.serial++; /* another one, in the same place */
+    view.scene_cache.serial++; /* another scene at the same address */
     assert_true(fabs(time_axis_x_pt(time_axis_of(&view), events[30].time_ns) - was - 7) < 1e-9);
     scene.mark_count = 0;
     view.scene_cache.serial++;

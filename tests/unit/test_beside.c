@@ -1,5 +1,5 @@
-/* Two runs side by side: what is equal has the same column, what is before an event has a lesser
- * one, and lines are matched by how they came to be. */
+/* Alignment of two runs: equal events have the same column, causes have smaller columns than
+ * effects, and lines are matched by how they were created. */
 #include "clients/schedule/trace_alignment.h"
 #include "tests/unit/unit.h"
 
@@ -7,15 +7,15 @@
 
 enum { THREADS = 4, LOCKS = 3, VISITS = 40, EVENTS = 2 * (2 * THREADS + 2 * VISITS) };
 
-/* A run that is made up: main makes threads, which enter and leave locks.  Numbers of lines differ
- * between runs. */
+/* A synthetic run: main creates threads, which visit locks. The numbers of lines differ between
+ * runs. */
 struct made {
     struct trace_alignment *beside;
     unsigned run;
     uint32_t threads[THREADS], locks[LOCKS]; /* lines */
-    uint64_t numbers[THREADS + LOCKS + 1]; /* of events, by line */
-    struct event_id before[EVENTS][3], at[EVENTS]; /* what is known to be before each */
-    struct event_id last[THREADS]; /* of each thread */
+    uint64_t numbers[THREADS + LOCKS + 1]; /* of the last event, by line */
+    struct event_id before[EVENTS][3], at[EVENTS]; /* events that each one follows */
+    struct event_id last[THREADS]; /* by thread */
     uint32_t count;
 };
 
@@ -38,7 +38,7 @@ static struct event_id put(struct made *m, uint32_t line, unsigned thread, enum 
     return e.at;
 }
 
-/* Lines are numbered from `first` on, round and round. */
+/* Numbers the lines from `first` on, modulo their number. */
 static void begin(struct made *m, struct trace_alignment *beside, unsigned run, unsigned first)
 {
     *m = (struct made){.beside = beside, .run = run};
@@ -55,15 +55,15 @@ static void begin(struct made *m, struct trace_alignment *beside, unsigned run, 
     }
 }
 
-/* On the thread's line and on the lock's at one point, as an enter is. */
+/* Adds a visit: a sync pair of an event on the thread's line and one on the lock's. */
 static void visit(struct made *m, unsigned thread, unsigned lock)
 {
     struct event_id here = {m->threads[thread], m->numbers[m->threads[thread]] + 1},
                     there = {m->locks[lock], m->numbers[m->locks[lock]] + 1};
     struct event_id before = m->last[thread];
-    bool later = random() & 1; /* either half may be the first in the log */
+    bool later = random() & 1; /* either event of the pair may come first in the log */
     for (unsigned i = 0; i < 2; i++) {
-        m->last[thread] = before; /* one point: it is not before its other half */
+        m->last[thread] = before; /* neither event of the pair follows the other */
         if (later == (i == 0))
             put(m, m->locks[lock], thread, RELATION_SYNC, &here, "entered");
         else
@@ -87,7 +87,8 @@ static struct event_id counterpart(const struct made *m, struct event_id at)
     return (struct event_id){alignment_line(m->beside, m->run, at.line), at.number};
 }
 
-/* What is equal has the same column, and all that is before it is equal. */
+/* Returns how many events are equal, and checks that these have the same column and only equal
+ * causes. */
 static uint32_t equal_ones(const struct made *m, unsigned other)
 {
     uint32_t equal = 0;
@@ -126,8 +127,8 @@ static void the_same_is_equal(void **context)
     alignment_free(b);
 }
 
-/* Two visits of one lock the other way round: they differ, and what is behind them; the rest does
- * not. */
+/* Two visits of one lock in the other order: they and what follows them differ, everything else is
+ * equal. */
 static void a_flip_differs_from_there_on(void **context)
 {
     (void)context;
@@ -138,7 +139,7 @@ static void a_flip_differs_from_there_on(void **context)
     uint32_t same = a.count;
     visit(&a, 1, 0), visit(&a, 2, 0);
     visit(&c, 2, 0), visit(&c, 1, 0);
-    visit(&a, 3, 1), visit(&c, 3, 1); /* concurrent with all that */
+    visit(&a, 3, 1), visit(&c, 3, 1); /* concurrent with the other visits */
     align_traces(b);
     assert_true(
         event_id_equal(alignment_first_divergence(b, 0), (struct event_id){a.threads[1], 3}));
@@ -147,14 +148,14 @@ static void a_flip_differs_from_there_on(void **context)
     for (unsigned i = same; i < same + 4; i++)
         assert_int_equal(alignment_may_diverge_at(b, 0, a.at[i]), i < same + 2);
     assert_int_equal(alignment_line(b, 0, a.threads[2]), c.threads[2]);
-    struct event_id second = {a.threads[1], 3}; /* it did the same, as the second on the lock */
+    struct event_id second = {a.threads[1], 3}; /* it did the same, but came second at the lock */
     assert_false(alignment_equal(b, 0, second));
     assert_true(event_id_equal(divergent_event(b, 0, second), (struct event_id){c.threads[1], 3}));
     assert_int_equal(divergent_event(b, 0, (struct event_id){a.threads[1], 99}).line, 0);
-    for (unsigned i = 1; i < THREADS; i++) /* made one after the other */
+    for (unsigned i = 1; i < THREADS; i++) /* created one after the other */
         assert_int_equal(alignment_column(b, 0, (struct event_id){a.threads[i], 1}), i + 1);
     for (uint64_t i = 1; i <= 3;
-         i++) { /* both halves of a point in one column, and no column is left out */
+         i++) { /* both events of a pair share a column, and no column is left out */
         assert_int_equal(alignment_column(b, 0, (struct event_id){a.locks[0], i}), i + 2);
         assert_int_equal(alignment_column(b, 1, (struct event_id){c.locks[0], i}), i + 2);
     }
@@ -167,7 +168,7 @@ static void a_flip_differs_from_there_on(void **context)
     alignment_free(b);
 }
 
-/* Runs of which the first visits are the same, and the others are whatever they are. */
+/* Runs whose first visits are equal, and whose others are random. */
 static void whatever_they_do(void **context)
 {
     (void)context;
@@ -201,8 +202,8 @@ static void what_is_missing_is_refused(void **context)
                       pending = {.at = {1, 1}, .thread = 1, .state = EVENT_PENDING};
     assert_false(alignment_event(b, 0, &gap, "call"));
     assert_false(alignment_event(b, 0, &pending, "call"));
-    struct event_id loop[] = {{2, 1},
-                              {1, 1}}; /* a circle, which no server tells, ends all the same */
+    /* a cycle, which no server sends, must not loop forever */
+    struct event_id loop[] = {{2, 1}, {1, 1}};
     struct event_info one = {.at = {1, 1}, .thread = 1, .after = &loop[0], .after_count = 1};
     struct event_info two = {.at = {2, 1}, .thread = 2, .after = &loop[1], .after_count = 1};
     assert_true(alignment_event(b, 0, &one, "call"));

@@ -1,4 +1,4 @@
-/* A set of numbers, sparse or dense. */
+/* A set of integers, sparse or dense. */
 #include "base/bitset.h"
 #include "tests/unit/unit.h"
 
@@ -23,7 +23,7 @@ static void it_holds_what_was_put(void **state)
     }
 }
 
-/* Millions of marks of a search take no more than a bit for each number, and little else. */
+/* For a contiguous range of millions, the memory is about a bit for each number. */
 static void many_take_little(void **state)
 {
     (void)state;

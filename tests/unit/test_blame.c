@@ -1,4 +1,5 @@
-/* Who is charged with which wait, and with how much of it: programs of which one knows by hand. */
+/* Attribution of waits: programs small enough to compute by hand to which segment how much of each
+ * wait is attributed. */
 #include "server/analysis/wait_groups.h"
 #include "server/analysis/wait_knots.h"
 #include "tests/unit/programs.h"
@@ -43,7 +44,7 @@ static void end(void)
     intervals_free(&all);
 }
 
-/* The segments of a thread, from 0. */
+/* Returns the index of wait interval n, from 0, of a thread. */
 static uint32_t nth(int thread, int n)
 {
     for (uint32_t i = 0; i < all.segment_count; i++)
@@ -76,8 +77,8 @@ static void says(int thread, int n, int ms, const struct part *parts)
 
 #define SAYS(thread, n, ms, ...) says(thread, n, ms, (const struct part[]){__VA_ARGS__, END})
 
-/* What is charged to a step by all waits, of a kind (-1: of any), of what they did meanwhile or of
- * the reasons. */
+/* Returns the time that all waits attribute to a step (-1: to all), of a cause (kind; -1: any).
+ * direct: 1 only what the awaited thread caused itself, 0 only what delayed it, -1 both. */
 static int64_t charged(enum path_list_kind which, int label, int kind, int direct)
 {
     struct attribution charges = {0};
@@ -104,7 +105,7 @@ static void charge_is(int label, double ms)
 
 enum { A1, A2, B1, B3, C1, C3 };
 
-/* Meira's figure 4. */
+/* Figure 4 of Meira. */
 static void three_send_to_each_other(void **state)
 {
     (void)state;
@@ -179,8 +180,8 @@ static void one_waits_for_one_who_waits(void **state)
     SAYS(0, 0, 50, {F, 20}, {SLOW, 30});
     SAYS(1, 0, 30, {SLOW, 30});
     assert_int_equal(charged(PATH_EXPANDED, F, -1, 1), 20 * MS);
-    assert_int_equal(charged(PATH_EXPANDED, SLOW, -1, 0),
-                     30 * MS); /* 30 of the first are not its own */
+    /* 30 ms of the first wait are not its own */
+    assert_int_equal(charged(PATH_EXPANDED, SLOW, -1, 0), 30 * MS);
     assert_int_equal(charged(PATH_EXPANDED, SLOW, -1, 1), 30 * MS);
     end();
 }
@@ -221,7 +222,8 @@ static void being_late_is_passed_on(void **state)
     SAYS(1, 1, 5, {F, 5});
     assert_int_equal(charged(PATH_EXPANDED, LATE, -1, -1), 110 * MS);
     assert_int_equal(charged(PATH_EXPANDED, F, -1, -1), 20 * MS);
-    assert_int_equal(charged(PATH_EXPANDED, LATE, -1, 0), 60 * MS); /* to the third */
+    /* attributed by the third thread's wait */
+    assert_int_equal(charged(PATH_EXPANDED, LATE, -1, 0), 60 * MS);
     end();
 }
 
@@ -301,7 +303,7 @@ static void part_of_a_wait_counts_in_part(void **state)
     (void)state;
     barrier_program();
     struct wait_groups groups = grouped(GROUP_THREAD, 25, 70);
-    int64_t sum = 0; /* 15 + 15 + 10 of the first round, 20 + 10 + 0 of the second */
+    int64_t sum = 0; /* 15 + 15 + 10 ms of the first round, 20 + 10 + 0 of the second */
     for (uint32_t i = 0; i < groups.count; i++)
         sum += groups.items[i].waited_ns;
     assert_int_equal(sum, 70 * MS);
@@ -328,9 +330,9 @@ static void what_nobody_explains_is_a_row_of_its_own(void **state)
         uint8_t is = code_segments_at(&all.steps, wait_attribution_pair(&why, cause->pair).step).is;
         assert_int_equal(group->unexplained_ns, wait->unexplained ? 15 * MS : 0);
         assert_int_equal(group->cause_count, wait->count ? 3 : 1);
-        /* the one who waited for a message waited for one who slept */
+        /* the thread that waited for a message waited for a sleeping thread */
         assert_int_equal(is, wait->unexplained ? STEP_UNKNOWN : STEP_TIMEOUT);
-        if (wait->count) /* the way of the news */
+        if (wait->count) /* the latency of the message */
             assert_int_equal(groups.causes[group->causes[2]].ns, MS);
     }
     wait_groups_free(&groups);
@@ -345,8 +347,8 @@ static uint32_t knot_of(const struct wait_knots *knots, int thread)
     return 0;
 }
 
-/* Two that wait for each other hold up a third, on whom nobody waits; a fourth is waited for by the
- * third a little. */
+/* Threads 0 and 1 wait for each other and delay thread 2, for which no thread waits; thread 3
+ * delays it a little. Only 0 and 1 form a knot. */
 static void who_holds_up_the_rest_is_a_knot(void **state)
 {
     (void)state;

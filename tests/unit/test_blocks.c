@@ -1,4 +1,4 @@
-/* The blocks of a scope (server/timing/scope_blocks.h): Meira's figure 3.2, A(B(D), C(D)), with
+/* Blocks of a scope (server/timing/scope_blocks.h), on Meira's figure 3.2, A(B(D), C(D)), with
  * work of 1 to 7 ms. */
 #include "server/timing/scope_blocks.h"
 #include "server/timing/call_profile.h"
@@ -15,13 +15,14 @@ static const uint32_t parents[] = {0, 0, 1, 1, 2, 3}, scopes[] = {THREAD, A, B, 
 static const uint64_t sites[] = {0, 90, 16, 18, 12, 15};
 #define COUNT 6u
 
-/* What each step took: before any call, and after that of the context. */
+/* Time of each step: 2 * context before any call in it, 2 * context + 1 after a call of it has
+ * ended. */
 static const uint64_t took[2 * COUNT] = {
     [2 * 1] = 1 * MS, [2 * 2] = 2 * MS,     [2 * 2 + 1] = 3 * MS,
     [2 * 3] = 4 * MS, [2 * 3 + 1] = 5 * MS, [2 * 4] = 6 * MS,
     [2 * 5] = 7 * MS, [2 * 4 + 1] = 100,    [2 * 5 + 1] = 200};
 
-/* The sums of each call: what it took itself is what its steps took, and so much more. */
+/* Returns the contexts; their own times are those of their steps, and `more` in addition. */
 static struct call_context_thread told(uint64_t more)
 {
     struct call_context_thread t = {.count = COUNT};
@@ -89,7 +90,7 @@ static void seven_steps(void **state)
     scope_blocks_free(&b);
 }
 
-/* Whatever path leads to it; and of several threads. */
+/* A scope that is reached on several paths, and in several threads. */
 static void together(void **state)
 {
     (void)state;
@@ -104,7 +105,7 @@ static void together(void **state)
     scope_blocks_free(&b);
 }
 
-/* What no step tells is in no block. */
+/* Time that no step contains is unassigned. */
 static void not_told(void **state)
 {
     (void)state;
@@ -115,7 +116,7 @@ static void not_told(void **state)
     scope_blocks_free(&b);
 }
 
-/* Where the place is not known, such calls are one block, the last. */
+/* If call sites are unknown, all calls together end one block, which comes last. */
 static void no_places(void **state)
 {
     (void)state;
@@ -132,8 +133,8 @@ static void no_places(void **state)
     free(t.items);
 }
 
-/* Of calls as they began and ended: the same, and after some were lost nothing until the next
- * one. */
+/* The same from call records; after lost records nothing is counted until the next call of the
+ * scope begins. */
 static void by_entries(void **state)
 {
     (void)state;
@@ -159,7 +160,7 @@ static void by_entries(void **state)
     assert_int_equal(sum, 126);
 }
 
-/* A calls B or C, and then C again: A(B, C) and A(C, C), as they began and ended. */
+/* A calls B or C, and then C again: A(B, C) and A(C, C), from call records. */
 static void branches(void **state)
 {
     (void)state;
@@ -193,12 +194,12 @@ static void branches(void **state)
     assert_int_equal(b.count, 5);
     is(&b.items[0], 0, 16, 1, 1, THREAD);
     is(&b.items[1], 0, 18, 1, 3, THREAD);
-    is(&b.items[2], 16, 25, 1, 10, THREAD); /* not at 18, which is next in the code */
+    is(&b.items[2], 16, 25, 1, 10, THREAD); /* not until site 18, which is next in the code */
     is(&b.items[3], 18, 25, 1, 30, THREAD);
     is(&b.items[4], 25, 0, 2, 2, THREAD);
     assert_false(b.guessed);
     scope_blocks_free(&b);
-    /* Where that is not known, only what all calls come to is said to end. */
+    /* Without call records, it is unknown which call ends a block. */
     scope_block_times_free(&times);
     times = (struct scope_block_times){.ns = calloc(10, sizeof(uint64_t)), .count = 10};
     b = (struct scope_blocks){.scope = A};
@@ -215,7 +216,7 @@ static void branches(void **state)
     free(t.items);
 }
 
-/* B is counted only: no block of A ends with it, and what it took is told of none. */
+/* B is only counted: no block of A ends with its call, and its time is in no block. */
 static void counted_only(void **state)
 {
     (void)state;

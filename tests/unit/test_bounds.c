@@ -1,4 +1,4 @@
-/* Bounds of clocks: against clocks that are known, and against all pairs of messages one by one. */
+/* Bounds of clock offsets, compared with known clocks and with all pairs of messages. */
 #include "server/run/clock_bounds.h"
 #include "tests/unit/unit.h"
 
@@ -28,7 +28,7 @@ struct told {
     size_t forths, backs;
 };
 
-/* Messages both ways at random, of a run of so many ns, in no order. */
+/* Sends random messages in both directions within `length` ns, in no particular order. */
 static void tell(struct told *told, const struct truth *t, int64_t length, size_t count)
 {
     *told = (struct told){0};
@@ -70,7 +70,8 @@ static bool fits(const struct clock_half_plane *cuts, size_t count, double drift
     return true;
 }
 
-/* The corners of what is left lie where two cuts meet: all pairs are tried. */
+/* Returns the bounds by trying the intersections of all pairs of cuts, among which are the
+ * corners. */
 static struct clock_interval oracle(const struct clock_half_plane *cuts, size_t count, double x,
                                     bool drifts)
 {
@@ -81,7 +82,7 @@ static struct clock_interval oracle(const struct clock_half_plane *cuts, size_t 
                 k < count ? cuts[k].is_upper ? CLOCK_REGION_LEAST_NS : -CLOCK_REGION_LEAST_NS : 0;
             double drift, at;
             if (k >= count)
-                continue; /* two edges of all that can be */
+                continue; /* both edges are limits of the drift */
             if (i >= count) {
                 drift = i == count ? CLOCK_REGION_DRIFT : -CLOCK_REGION_DRIFT;
             } else {
@@ -121,7 +122,8 @@ static void bounds_hold_and_are_the_narrowest(void **state)
             continue;
         }
         assert_true(region.count > 0);
-        assert_true(region.slack_ns == CLOCK_REGION_LEAST_NS); /* these clocks go evenly */
+        /* these clocks have constant drift */
+        assert_true(region.slack_ns == CLOCK_REGION_LEAST_NS);
         struct clock_interval shown = clock_region_map(&region, (struct clock_interval){at, at}),
                               drift = clock_region_drift(&region);
         int64_t real = there(&truth, (int64_t)(at + middle)) - (int64_t)middle;
@@ -145,7 +147,7 @@ static void uneven_clocks_are_said_to_be(void **state)
     struct told told = {0};
     struct clock_half_plane cuts[8];
     struct clock_region region;
-    for (int64_t i = 0; i < 4; i++) { /* to and fro within 2 us, each time by another clock */
+    for (int64_t i = 0; i < 4; i++) { /* round trips of 2 us, each with a different offset */
         int64_t off = i % 2 ? 100000 : 0;
         told.forth[told.forths++] = (struct clock_message){i * 1000000, i * 1000000 + 1000 + off};
         told.back[told.backs++] =
@@ -154,7 +156,7 @@ static void uneven_clocks_are_said_to_be(void **state)
     clock_region_from(&region, cuts, cuts_of(cuts, &told, 0, false));
     assert_true(region.count > 0);
     assert_true(region.slack_ns > 10000 && region.slack_ns < 200000);
-    told.back[1].sent += 1000000000; /* and by a second: nothing is known */
+    told.back[1].sent += 1000000000; /* with a second of difference nothing is known */
     clock_region_from(&region, cuts, cuts_of(cuts, &told, 0, false));
     assert_int_equal(region.count, 0);
 }
@@ -168,7 +170,7 @@ static void only_the_hull_is_kept(void **state)
         int64_t sent = (int64_t)chance(1000000000);
         clock_messages_add(&ways, sent, sent + 1000 + (int64_t)chance(1000000));
     }
-    clock_messages_add(&ways, INT64_MAX, INT64_MIN); /* no clock shows that */
+    clock_messages_add(&ways, INT64_MAX, INT64_MIN); /* no clock shows these times */
     assert_true(ways.room < 4096);
     clock_messages_close(&ways);
     assert_true(ways.count < 200);

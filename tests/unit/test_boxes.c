@@ -1,5 +1,5 @@
-/* Trees of boxes: what is below a box is never wider, nothing is lost, and all that is too narrow
- * is counted. */
+/* Icicle layout: no box is narrower than those below it, nothing is lost, and boxes that are too
+ * narrow are counted. */
 #include "clients/metadata/icicle_layout.h"
 #include "base/alloc.h"
 #include "render/icicle_drawing.h"
@@ -18,7 +18,7 @@ static void add(struct icicle_layout *b, uint16_t depth, const char *name, int64
     node->group = icicle_layout_group(b, own % 2 ? "odd.c" : "even.c");
 }
 
-/* all 100: a 60 (b 20 (c 5), d 30), e 30; 10 are nobody's. */
+/* Returns a tree of 100: a 60 (b 20 (c 5), d 30), e 30; 10 are in no child. */
 static struct icicle_layout small(void)
 {
     struct icicle_layout b = {.title = xstrdup("t"), .measure = xstrdup("total")};
@@ -50,7 +50,7 @@ static void sizes_add_up(void **state)
     icicle_layout_free(&b);
 }
 
-/* A row says less than what is below it: it is as wide as that. */
+/* A node whose own size is less than that of its children is as wide as they are. */
 static void what_is_below_is_never_wider(void **state)
 {
     (void)state;
@@ -58,7 +58,7 @@ static void what_is_below_is_never_wider(void **state)
     add(&b, 0, "all", 0, 5);
     add(&b, 1, "a", 0, 7);
     add(&b, 2, "b", 0, 9);
-    add(&b, 5, "c", 0, 4); /* too deep: below the one before it */
+    add(&b, 5, "c", 0, 4); /* too deep: becomes a child of the previous node */
     icicle_layout_finish(&b);
     assert_int_equal(b.nodes[0].size, 9);
     assert_int_equal(b.nodes[1].size, 9);
@@ -99,8 +99,7 @@ static struct icicle_layout random_tree(uint32_t count)
     return b;
 }
 
-/* Every node is drawn, or is one of those that are counted; children stand side by side within
- * theirs. */
+/* Each node is drawn or counted as too narrow; siblings do not overlap. */
 static void nothing_is_lost(void **state)
 {
     (void)state;
@@ -158,7 +157,7 @@ static void in_letters(void **state)
     icicle_layout_free(&b);
 }
 
-/* What took nothing is not said to be too narrow. */
+/* Nodes of size 0 are not counted as too narrow. */
 static void of_nothing(void **state)
 {
     (void)state;

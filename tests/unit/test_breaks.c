@@ -1,5 +1,5 @@
-/* Breakpoints that are kept beside a trace: one more, one less, what others wrote there, and what
- * one says. */
+/* The breakpoint file beside a trace: adding, removing, concurrent changes by other processes, and
+ * the texts of breakpoints. */
 #define _GNU_SOURCE
 #include "clients/connection/breakpoint_file.h"
 #include "tests/unit/unit.h"
@@ -37,7 +37,7 @@ static void put_file(const char *text, size_t size)
     assert_int_equal(fclose(f), 0);
 }
 
-/* All of them, each with a bar behind it. */
+/* Returns all breakpoints, each followed by a bar. */
 static const char *kept(void)
 {
     static char all[1000];

@@ -1,5 +1,5 @@
-/* What measuring is said to take (clients/libpoet/profile/calibration.h), where the hooks and the
- * clock are ours. */
+/* Calibration of the instrumentation overhead (clients/libpoet/profile/calibration.h), with hooks
+ * and a clock of the test. */
 #include "clients/libpoet/profile/calibration.h"
 #include "clients/libpoet/profile/call_log.h"
 #include "clients/libpoet/profile/call_stack.h"
@@ -9,14 +9,13 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define CALLS 256u /* in a round, as calibration.c has it */
-#define WITHIN 30u /* ticks that a hook takes within a call, and around it */
+#define CALLS 256u /* calls of a round, as in calibration.c */
+#define WITHIN 30u /* ticks that a hook takes within the call, and around it */
 #define AROUND 12u
 
 static uint64_t ticks = 1000, calls;
 static struct thread_profile *measured;
-/* What comes in between: at this round of each that many ticks, within the first call of it or
- * before that. */
+/* By round: ticks that are lost to a disturbance within its first call, or before it. */
 static uint64_t lost_within[32], lost_before[32];
 _Atomic bool tracer_clock_ticks;
 uint64_t tracer_clock_now_in_unit(uint32_t unit) { return ticks; }
@@ -48,8 +47,8 @@ static struct thread_profile *begin(void)
     return m;
 }
 
-/* Of five rounds four are disturbed, the first one for longer than all may take: the one that is
- * not is believed. */
+/* Four of five rounds are disturbed, the first for longer than the limit: the undisturbed one
+ * counts. */
 static void one_round_in_peace_decides(void **state)
 {
     struct queue_head queue = {0};
@@ -68,7 +67,7 @@ static void one_round_in_peace_decides(void **state)
     assert_null(t.measured);
     assert_int_equal(sum_of(&contexts_of(measured)[1].real), 0);
     assert_int_equal(call_stack_depth(measured), 0);
-    calibration_run(&t, measured); /* that was all for this process */
+    calibration_run(&t, measured); /* calibration runs once in a process */
     assert_int_equal(calls, 5 * CALLS);
     munmap(measured->head, REGION_MAP_BYTES);
     free(measured);

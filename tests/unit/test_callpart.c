@@ -1,12 +1,12 @@
-/* Parts of what a thread told of its calls: one time less another, nothing guessed, and all parts
- * together are the whole. */
+/* Parts of a thread's call profile: differences of two snapshots; all parts together add up to the
+ * whole. */
 #include "server/timing/profile_range.h"
 #include "tests/unit/unit.h"
 #include "wire/profile_region.h"
 
 #include <stdlib.h>
 
-/* main 1 calls f 2; what each has taken by then. */
+/* Adds a snapshot: main (1) calls f (2), with the sums so far. */
 static void tell(struct call_contexts *all, uint64_t time_ns, uint64_t calls, uint64_t own,
                  uint64_t off, uint64_t open_last)
 {
@@ -46,7 +46,8 @@ static struct call_contexts told(void)
 {
     struct call_contexts all = {0};
     tell(&all, 100, 2, 20, 5, 0);
-    tell(&all, 200, 5, 50, 6, 30); /* it went on 30 ago: whether it ran since is not known yet */
+    /* an open call since 30 ns: whether the thread ran in it is not known yet */
+    tell(&all, 200, 5, 50, 6, 30);
     tell(&all, 300, 9, 120, 7, 0); /* it did */
     return all;
 }
@@ -87,13 +88,14 @@ static void parts_begin_and_end_where_sums_were_told(void **state)
     call_contexts_free(&all);
 }
 
-/* What was not known to have run, and did, is own later: self is what it was all the same. */
+/* Time of an open call that turns out to be running time later is added once: own and off times
+ * add up to the same. */
 static void what_is_known_later_counts_once(void **state)
 {
     (void)state;
     struct call_contexts all = told();
     thread_schedule_next_is(&all, 200, 300, 200, 300, 4, 41,
-                            0); /* 70 own, of which 30 less off: self 127 - 86 */
+                            0); /* 70 ns own, less the 29 by which off decreased */
     call_contexts_free(&all);
 }
 
@@ -108,7 +110,7 @@ static void an_open_call_counts_as_long_as_it_took(void **state)
     call_contexts_free(&all);
 }
 
-/* The newest are known even where there was no room for what came before them. */
+/* The newest sums are known even if there was no space for the earlier ones. */
 static void what_found_no_room_is_coarser_and_true(void **state)
 {
     (void)state;

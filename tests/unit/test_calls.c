@@ -1,4 +1,4 @@
-/* Calls added up (server/timing/call_profile.h): against what the calls say one by one. */
+/* Sums of calls (server/timing/call_profile.h), compared with a list of all calls. */
 #include "base/alloc.h"
 #include "server/timing/call_profile.h"
 #include "tests/unit/unit.h"
@@ -10,10 +10,10 @@
 #define FUNCTIONS 7u
 #define DEEPEST 60u
 
-/* A thread that calls, and what each call was, literally. */
+/* A thread that makes calls, and the list of its calls. */
 struct one_call {
-    uint32_t function, caller; /* caller 0: the thread */
-    int64_t begin, end, inside; /* inside: of the calls that it made itself */
+    uint32_t function, caller; /* caller 0: the thread itself */
+    int64_t begin, end, inside; /* inside: time in the calls that it made */
     bool outermost;
 };
 
@@ -25,7 +25,7 @@ struct calling {
         int64_t began, own, ran;
     } frames[DEEPEST + 1];
     unsigned depth;
-    uint32_t open[FUNCTIONS + 1]; /* by function */
+    uint32_t open[FUNCTIONS + 1]; /* by function: number of open calls */
     int64_t now;
     struct one_call *calls;
     uint32_t call_count;
@@ -66,11 +66,12 @@ static uint32_t context_of(struct calling *c, uint32_t parent, uint32_t function
     uint32_t made = new_context(c, parent, function);
     for (uint32_t up = parent; up; up = c->thread.items[up].sums.is.parent)
         if (c->scopes[up] == function)
-            c->thread.items[made].sums.is.lands = up; /* the outermost stays */
+            c->thread.items[made].sums.is.lands = up; /* the outermost context remains */
     return made;
 }
 
-/* The rule of wire/profile_region.h: a call within one of the same function lands in that one. */
+/* Begins a call by the rule of wire/profile_region.h: a recursive call counts for the context of
+ * the outer one. */
 static void enter(struct calling *c, uint32_t function, int64_t after)
 {
     struct frame *up = &c->frames[c->depth - 1], *f = &c->frames[c->depth++];
@@ -141,7 +142,7 @@ static void count_arcs(const struct calling *callings, unsigned threads, uint32_
                 counts[callings[t].calls[i].caller]++;
 }
 
-/* ---- */
+/* ---- checks ---- */
 
 static void check_function(const struct call_profile *calls, const struct calling *callings,
                            unsigned threads, uint32_t f)
@@ -175,7 +176,7 @@ static void check_function(const struct call_profile *calls, const struct callin
     }
 }
 
-/* Who calls whom, also by way of others. */
+/* Checks that the cycles are those of the transitive closure of the calls. */
 static void check_cycles(const struct call_profile *calls)
 {
     bool reach[FUNCTIONS + 1][FUNCTIONS + 1] = {{false}};
@@ -194,7 +195,7 @@ static void check_cycles(const struct call_profile *calls)
         }
 }
 
-/* What is in the tree is all that there is. */
+/* Checks that the sums of the tree equal those of the functions. */
 static void check_tree(const struct call_profile *calls)
 {
     struct call_sums all = {0}, tree = {0};
@@ -215,7 +216,7 @@ static uint32_t any_function(uint32_t least)
     return least + (uint32_t)rand() % (FUNCTIONS + 1 - least);
 }
 
-/* ordered: a function calls itself and those after it, so that no cycle has several members. */
+/* ordered: a function calls only itself and later ones, so that each cycle has one member. */
 static void run_at_random(struct calling *c, unsigned steps, bool ordered)
 {
     begin(c);
@@ -254,7 +255,7 @@ static void sums_are_those_of_all_calls(void **state)
     }
 }
 
-/* Malony's figure 7: what calls itself takes no longer than its outermost call. */
+/* Figure 7 of Malony: a recursive function takes no longer than its outermost call. */
 static void recursion_is_counted_once(void **state)
 {
     static struct calling c;
@@ -277,7 +278,7 @@ static void recursion_is_counted_once(void **state)
     end(&c);
 }
 
-/* Two at once, and one of them within another: three calls, 60. */
+/* Two threads, one with a recursive call: three calls, 60 ns. */
 static void threads_add_up(void **state)
 {
     static struct calling c[2];
@@ -300,7 +301,7 @@ static void threads_add_up(void **state)
     end(&c[1]);
 }
 
-/* Friedman: gross less each entry and each call that it made. */
+/* Friedman: the gross time less the overhead of the entry and of each call that was made. */
 static void measuring_is_taken_off(void **state)
 {
     static struct calling c;

@@ -1,4 +1,5 @@
-/* What is seen of a scene: points and pixels, the left edge, and what is held meanwhile. */
+/* The viewport of a scene: points and pixels, the left edge, and anchors that stay in place when
+ * the scene changes. */
 #include "clients/viewer/state/scroll_anchor.h"
 #include "tests/unit/unit.h"
 
@@ -8,7 +9,7 @@
 #define COLUMNS 40
 #define ROWS 6
 
-/* A scene with one mark a column; the events of the log are ten positions apart. */
+/* A scene with one mark in each column; marks are ten positions apart. */
 static struct scene_column columns[COLUMNS];
 static struct scene_mark marks[COLUMNS];
 static struct scene_row rows[ROWS];
@@ -83,7 +84,7 @@ static void the_picture_ends_where_the_run_does(void **state)
         assert_true(good <= fmax(scene.names_pt, scene.width_pt + 10 - viewport_width_pt(&camera)));
         assert_true(viewport_clamped_pt(&camera, good) == good);
     }
-    stage.window.more_left = stage.window.more_right = true; /* there may be more of it */
+    stage.window.more_left = stage.window.more_right = true; /* more may follow on both sides */
     assert_true(viewport_clamped_pt(&camera, scene.names_pt - 50) == scene.names_pt - 50);
     assert_true(viewport_needs_more(&camera));
     (void)state;
@@ -101,7 +102,7 @@ static void what_is_painted_somewhere_is_hit_there(void **state)
                     double along = viewport_x_px(&camera, &marks[i]);
                     double across = viewport_y_px(&camera, marks[i].row);
                     if (!viewport_sees(&camera, &marks[i]) || turned)
-                        continue; /* a row of a turned scene is of another height */
+                        continue; /* rows of a turned scene have another height */
                     assert_ptr_equal(viewport_hit(&camera, along, across), &marks[i]);
                     assert_int_equal(viewport_row_at(&camera, across), marks[i].row);
                     many++;
@@ -120,19 +121,19 @@ static void what_is_held_comes_where_it_is_wanted(void **state)
     camera.place.follow = true;
     scroll_anchor_set_event(&camera, events[17].at, events[17].position);
     assert_false(camera.place.follow);
-    assert_int_equal(heard, 1); /* of the switch */
+    assert_int_equal(heard, 1); /* the change of the mode */
     scroll_anchor_settle(&camera);
     double middle = (viewport_names_px(&camera) + viewport_along_px(&camera)) / 2;
     assert_true(fabs(viewport_x_px(&camera, &marks[17]) - middle) < 1e-6);
 
-    scroll_anchor_set_position(&camera, 201); /* the first one there or behind it */
+    scroll_anchor_set_position(&camera, 201); /* the first mark at that position or after it */
     scroll_anchor_settle(&camera);
     assert_true(fabs(viewport_x_px(&camera, &marks[21]) - middle) < 1e-6);
 
     double before = viewport_x_px(&camera, &marks[19]);
     camera.place.selected = events[19].at;
     scroll_anchor_keep_selected(&camera);
-    for (uint32_t i = 0; i < COLUMNS; i++) { /* another picture, in which it is elsewhere */
+    for (uint32_t i = 0; i < COLUMNS; i++) { /* a new scene in which the mark has moved */
         marks[i].x_pt += 33;
         columns[i].x_pt += 33;
     }
@@ -156,7 +157,7 @@ static void who_follows_sees_the_end(void **state)
     (void)state;
 }
 
-/* Two rows are pinned, the others scroll below them. */
+/* Two rows are pinned; the others scroll below them. */
 static void rows_that_are_pinned_do_not_scroll(void **state)
 {
     struct viewport camera = seen(1, false);
@@ -179,7 +180,7 @@ static void rows_that_are_pinned_do_not_scroll(void **state)
         if (viewport_sees(&camera, m))
             assert_ptr_equal(viewport_hit(&camera, x, y), m);
     }
-    stage.row_base = 20; /* in between there are some that are not here */
+    stage.row_base = 20; /* rows between them are not in the window */
     stage.row_total = 20 + ROWS;
     camera.place.rise_pt = 22 * SCENE_ROW_PT;
     assert_int_equal(viewport_row_at(&camera, 0.5 * SCENE_ROW_PT), 0);
@@ -195,7 +196,7 @@ static void few_rows_fill_the_height(void **state)
     assert_true(viewport_max_row_pt(&camera, 1) == 2 * SCENE_ROW_PT);
     double good = viewport_max_row_pt(&camera, 7);
     assert_true(good > SCENE_ROW_PT && 7 * good <= 260);
-    camera.place.overview = true; /* there all rows fit, high or low */
+    camera.place.overview = true; /* in the overview all rows fit, whatever their height */
     for (stage.row_total = 1; stage.row_total < 50; stage.row_total++) {
         assert_true(stage.row_total * viewport_row_pt(&camera) <= 260);
         assert_true(viewport_row_pt(&camera) <= 2 * SCENE_ROW_PT);

@@ -1,5 +1,5 @@
-/* Carriers as rows: a table of stays is read whatever its order, bars lie where their times are,
- * what is too narrow for one is told as a share that adds up, and nonsense is no row. */
+/* Worker threads as rows: rows of the placement table may come in any order, bars are at their
+ * times, bars too narrow to draw become shares that add up, and invalid rows are skipped. */
 #include "clients/metadata/trace_metadata.h"
 #include "base/alloc.h"
 #include "render/worker_rows.h"
@@ -58,13 +58,13 @@ static void test_order(void **state)
     add((struct given){"b", "right", 50, 10, 2, NULL});
     add((struct given){"c", "left", 300, 10, 1, "a"});
     add((struct given){"c", "left", 200, 10, 2, "b"});
-    add((struct given){"c", "left", 400, -1, 2, "b"}); /* cannot be */
-    add((struct given){"c", "left", 500, 10, 0, "b"}); /* of nobody */
+    add((struct given){"c", "left", 400, -1, 2, "b"}); /* negative duration: skipped */
+    add((struct given){"c", "left", 500, 10, 0, "b"}); /* of no task: skipped */
     add((struct given){"d", NULL, INT64_MAX - 5, 10, 1, NULL});
     worker_rows_read(&c, &table);
     assert_int_equal(c.count, 4);
     assert_string_equal(c.items[0].name, "a");
-    assert_string_equal(c.items[1].name, "c"); /* beside the other one of its cluster */
+    assert_string_equal(c.items[1].name, "c"); /* next to the other worker of its cluster */
     assert_string_equal(c.items[2].name, "b");
     assert_string_equal(c.items[3].cluster, "");
     assert_int_equal(c.placement_count, 5);
@@ -76,7 +76,7 @@ static void test_order(void **state)
     assert_true(c.placements[1].came && !c.placements[0].came);
     assert_true(c.placements[4].to_ns == INT64_MAX);
     result_table_free(&table);
-    worker_rows_read(&c, &table); /* of one without columns nothing can be read */
+    worker_rows_read(&c, &table); /* a table without columns has no rows */
     assert_int_equal(c.count + c.placement_count, 0);
     worker_rows_free(&c);
 }
@@ -101,7 +101,7 @@ static struct scene *build(const struct worker_rows *c, bool by_time)
     return scene_build(&w, &book, &options);
 }
 
-/* Of the row: how many points are filled, from the leftmost to the rightmost. */
+/* Returns how many points of the row are filled. */
 static double filled(const struct scene *s, uint32_t row)
 {
     double sum = 0;
@@ -117,7 +117,8 @@ static void test_bars(void **state)
     (void)state;
     begin();
     add((struct given){"wide", NULL, 1000, 50000, 1, NULL});
-    for (int64_t i = 0; i < 1250; i++) /* half of the time, narrower than is drawn by itself */
+    /* half of the time; each is too narrow for a bar of its own */
+    for (int64_t i = 0; i < 1250; i++)
         add((struct given){"narrow", NULL, 1000 + i * 80, 40, 2, NULL});
     worker_rows_read(&c, &table);
     struct scene *s = build(&c, true), *by_order = build(&c, false);
@@ -134,7 +135,7 @@ static void test_bars(void **state)
         assert_true(s->bars[i].share > 0 && s->bars[i].share <= 1);
         assert_int_equal(s->bars[i].task, 0);
     }
-    assert_int_equal(by_order->row_count, 1); /* columns do not go with time there */
+    assert_int_equal(by_order->row_count, 1); /* columns are not proportional to time there */
     assert_int_equal(by_order->bar_count, 0);
     scene_free(s);
     scene_free(by_order);

@@ -1,4 +1,5 @@
-/* Why somebody waited: computed fast against counted by the definitions, on random programs. */
+/* Attribution of waits: the fast computation, compared with the reference in bycounting.h on
+ * random programs. */
 #include "server/analysis/attribution.h"
 #include "server/timing/concurrency_levels.h"
 #include "tests/unit/bycounting.h"
@@ -28,7 +29,8 @@ static void locked(struct world *w, int thread)
     op(w, thread, OP_UNLOCK, m, 0);
 }
 
-/* One awaits what another signals, and what is there already is not lost. */
+/* Thread `to` awaits a condition variable that `from` signals; a message before ensures that the
+ * signal is not lost. */
 static void condition(struct world *w, int from, int to, int c)
 {
     int m = LOCKS - 1;
@@ -90,7 +92,7 @@ static void make(struct world *w)
             op(w, (int)below((unsigned)i), OP_JOIN, i, 0);
 }
 
-/* ---- comparing ---- */
+/* ---- comparison ---- */
 
 static void read_list(const struct wait_attribution *why, struct list_pool_reader reader,
                       struct amounts *into)
@@ -135,7 +137,7 @@ static void charges_add_up(const struct wait_attribution *why, uint32_t segment,
     }
 }
 
-/* One sweep over time: whom each waiter's chain leads to. */
+/* Counts in one sweep over time which thread each waiter indirectly waits for. */
 static void sweep(const struct counting *c, struct amounts *into)
 {
     for (uint32_t t = 0; t < c->all->thread_count; t++)
@@ -173,7 +175,8 @@ static void compare(const struct wait_attribution *why)
     counting_free(&c);
 }
 
-/* Told and computed bit by bit, the sums kept more or less often. */
+/* Adds records and computes in alternating steps, with checkpoints of the sums at different
+ * spacings. */
 static void run(struct world *w, struct intervals *all, unsigned spacing, unsigned often)
 {
     struct wait_attribution why = {.paths = {.all = all, .spacing = spacing}};
@@ -205,9 +208,9 @@ static void what_is_computed_is_what_is_counted(void **state)
     assert_true(compared > 20000);
 }
 
-/* ---- kinds ---- */
+/* ---- causes ---- */
 
-/* A function in some path of calls, after a call of it or before the first. */
+/* Returns the step in a function on a call path: after a call of it, or before the first one. */
 static uint32_t in_function(struct intervals *all, uint32_t path, uint32_t after, uint32_t function)
 {
     return code_segments_code(
@@ -215,8 +218,8 @@ static uint32_t in_function(struct intervals *all, uint32_t path, uint32_t after
         (struct code_segment_key){.from = path, .to = after, .is = STEP_CALLS, .scope = function});
 }
 
-/* Two that were made at once meet at 100: one did the same function as the other, elsewhere in it
- * and called by another; and then, alone, another one. */
+/* Threads 1 and 2 meet at 100 ms: both executed the same function, at other places and with other
+ * callers; then thread 2 alone executed another one. */
 static void what_both_did_is_told_by_the_function(void **state)
 {
     (void)state;
@@ -243,7 +246,7 @@ static void what_both_did_is_told_by_the_function(void **state)
     intervals_free(&all);
 }
 
-/* 1 runs until 20 and from 90, 2 all the time until 100. */
+/* Thread 1 runs until 20 and from 90 on, thread 2 until 100. */
 static void when_more_than_one_ran(void **state)
 {
     (void)state;
@@ -277,7 +280,7 @@ static void when_more_than_one_ran(void **state)
     intervals_free(&all);
 }
 
-/* In any order, and nothing where no time passed. */
+/* Ranges may be added in any order; empty ones have no effect. */
 static void what_is_added_by_itself(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Charts: shares of pixels, short states that are seen, letters; a pixel is never fuller than what
- * it stands for. */
+/* State charts: shares of pixels, short states, letters; no pixel is filled by more than its
+ * length. */
 #include "render/state_chart.h"
 #include "render/state_shares.h"
 #include "tests/unit/unit.h"
@@ -48,7 +48,7 @@ static double all_of(const float *share)
     return all;
 }
 
-/* What is there at all is seen, in its order, and what is full is not fuller. */
+/* Each state that occurs is visible, in order, and full pixels are not overfilled. */
 static void short_states_are_seen(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Meters of a program's own, from the cells of a region to what a run knows; and words that choose
- * what is measured. */
+/* User-defined metrics, from the cells of a region to the run; and the syntax that selects what is
+ * measured. */
 #define _GNU_SOURCE
 #include "config/measurement_spec.h"
 #include "base/alloc.h"
@@ -34,7 +34,7 @@ static void end(struct region_reader *r)
     free(head_of(r));
 }
 
-/* How many meters the next telling has, the last of them in *sums. */
+/* Returns the number of metrics that changed since the last call, the last of them in *sums. */
 static uint32_t tell(struct region_reader *r, struct metric_sums *sums)
 {
     struct encoder out = {0};
@@ -92,7 +92,8 @@ static void wild_cells_are_left_out(void **state)
     begin(&r);
     head_of(&r)->cells = UINT32_MAX;
     memset(head_of(&r)->kinds, 0xff, sizeof head_of(&r)->kinds);
-    head_of(&r)->kinds[REGION_CELLS - 1] = METRIC_DISTRIBUTION; /* it does not fit */
+    /* a distribution needs more cells than remain */
+    head_of(&r)->kinds[REGION_CELLS - 1] = METRIC_DISTRIBUTION;
     head_of(&r)->kinds[REGION_CELLS - METRIC_CELLS] = METRIC_DISTRIBUTION;
     assert_int_equal(tell(&r, &sums), 1);
     assert_int_equal(sums.code, REGION_CELLS - METRIC_CELLS);
@@ -147,7 +148,7 @@ static void samples_hold_until_the_next(void **state)
     assert_int_equal(s->least, 2);
     assert_int_equal(s->most, 8);
     assert_int_equal(s->last, 5);
-    assert_true(s->total > 259.5 && s->total < 260.5); /* 2 for 10, 8 for 30 */
+    assert_true(s->total > 259.5 && s->total < 260.5); /* 2 in 10 ns, 8 in 30 ns */
     const struct os_metric_series *f =
         os_metrics_find(run, 0, 0, OS_METRICS_OWN + METRIC_WATCHED_CODES + 1);
     assert_non_null(f);

@@ -1,4 +1,4 @@
-/* Messages that pass a window by, against all messages there are. */
+/* Messages that cross a window, compared with all messages. */
 #include "server/queries/crossing_messages.h"
 #include "tests/bench/workload.h"
 #include "tests/unit/unit.h"
@@ -8,14 +8,14 @@
 #include <string.h>
 
 #define LINES 7
-#define EVENTS 180 /* so few that every message is looked for */
+#define EVENTS 180 /* few enough that all messages are searched */
 
 static uint64_t ordinal_of(const struct order *order, uint64_t position)
 {
     return order_line_from(order, order_event(order, position).line, position);
 }
 
-/* Is an event left of the window (-1), right of it (1) or in it (0)? */
+/* Returns -1 if an event is left of the window, 1 if right of it, 0 if in it. */
 static int side(const struct order *order, const struct layout_result *p, uint64_t position)
 {
     uint32_t line = order_event(order, position).line;

@@ -1,5 +1,5 @@
-/* Figures over time by pixels: levels hold until the next, rates are what was added, and nothing is
- * where nothing is known. */
+/* Time series by pixels: levels hold until the next sample, rates are increments, and unknown
+ * ranges stay empty. */
 #include "base/alloc.h"
 #include "server/run/os_metrics.h"
 #include "tests/unit/asking.h"
@@ -53,7 +53,7 @@ static void levels_hold(void **state)
     (void)state;
     add(run, USAGE_RESIDENT, false, 15, 100);
     add(run, USAGE_RESIDENT, false, 35, 300);
-    add(run, USAGE_THREADS, false, 60, 2); /* until then it was looked at */
+    add(run, USAGE_THREADS, false, 60, 2); /* sampled until this time */
     struct time_series_set c =
         ask(run, (struct series_request){.from = 0,
                                          .to = 100,
@@ -80,8 +80,8 @@ static void rates_are_what_was_added(void **state)
     (void)state;
     add(run, USAGE_CPU_USER, false, 10, 0);
     add(run, USAGE_CPU_USER, false, 30, 0);
-    add(run, USAGE_CPU_USER, false, 50, 20); /* one processor */
-    add(run, USAGE_CPU_USER, true, 60, 40); /* two, and that was its end */
+    add(run, USAGE_CPU_USER, false, 50, 20); /* one CPU */
+    add(run, USAGE_CPU_USER, true, 60, 40); /* two CPUs; the last sample */
     struct time_series_set c = ask(
         run, (struct series_request){.from = 0, .to = 100, .pixels = 5, .groups = SERIES_USAGE});
     const struct series_pixel *p = c.items[0].pixels;

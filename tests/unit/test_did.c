@@ -1,5 +1,5 @@
-/* What threads tell of their steps: forgotten with the events, never more than there is room for,
- * and never of more time than there is between two events, whatever they tell. */
+/* Activity records: discarded with their events, limited in size, and never of more time than lies
+ * between two events, whatever they contain. */
 #include "server/queries/interval_cache.h"
 #include "server/run/activity_store.h"
 #include "tests/unit/played.h"
@@ -45,7 +45,7 @@ static void forgotten_with_its_events(void **state)
     run_free(p.run);
 }
 
-/* Steps of events that never came hold up nobody for ever. */
+/* Records of events that never arrive are discarded, too. */
 static void what_never_came_is_passed_over(void **state)
 {
     struct played p = play("pthread");
@@ -54,7 +54,7 @@ static void what_never_came_is_passed_over(void **state)
     (void)state;
     for (unsigned i = 0; i < EVENTS; i++) {
         struct event_id at = PLAY(&p, t, i ? "note" : "start", i, 0);
-        bool odd = i >= 100 && i < 800; /* longer than what is looked at one by one */
+        bool odd = i >= 100 && i < 800; /* a longer sequence than is searched one by one */
         tell(&p, t, odd ? (struct event_id){never, i} : at, (int64_t)i * PLAYED_MS, 1, &step);
     }
     run_discard(p.run, EVENTS - 100);
@@ -62,8 +62,7 @@ static void what_never_came_is_passed_over(void **state)
     run_free(p.run);
 }
 
-/* Beyond the ceiling it is said once that the thread's step is not known, until there is room
- * again. */
+/* Above the limit, one record notes that the activity is unknown, until there is space again. */
 static void no_more_than_there_is_room_for(void **state)
 {
     struct played p = play("pthread");
@@ -93,8 +92,8 @@ static uint64_t random_time(unsigned *seed)
     return kind == 0 ? 0 : kind == 1 ? SNAPSHOT_TIME_MOST / 512 : (*seed >> 4) % (kind << 18);
 }
 
-/* All that is known of the thread from its first event to its last, without a gap and never
- * back. */
+/* Checks that the intervals cover the thread's time from its first event to its last, without gaps
+ * and in order. */
 static void assert_whole(const struct run *run, uint32_t thread, int64_t end_ns)
 {
     const struct thread_timeline *c = intervals_for_thread(interval_cache_get(run), thread);
@@ -119,7 +118,7 @@ static void whatever_is_told_fits_between_the_events(void **state)
             for (unsigned k = 0; k < count; k++)
                 steps[k] = (struct code_segment){(random + k) % 3 ? 0 : ACTIVITY_REST, 1,
                                                  random_time(&random)};
-            if (i % 7) /* of some nothing is told */
+            if (i % 7) /* some events have no record */
                 tell(&p, t, at, (int64_t)i * PLAYED_MS, count, steps);
         }
         uint64_t budget = UINT64_MAX / 2;

@@ -1,4 +1,4 @@
-/* What a played run's threads did, as texts. */
+/* Waits and intervals of the threads of a played run, as texts. */
 #ifndef TESTS_UNIT_WAITED_H
 #define TESTS_UNIT_WAITED_H
 
@@ -14,7 +14,8 @@ __attribute__((unused)) static const struct intervals *learn(const struct played
 
 static double ms(int64_t ns) { return (double)ns / PLAYED_MS; }
 
-/* The waits of a thread as a text: "FROM TO CLASS (TO THREAD CLASS)...", more by commas. */
+/* Returns the waits of a thread as a text: "FROM TO CLASS (TO THREAD CLASS)...", separated by
+ * commas. */
 __attribute__((unused)) static const char *wait_list_of_thread(const struct intervals *all,
                                                                uint32_t thread)
 {
@@ -41,7 +42,7 @@ __attribute__((unused)) static const char *wait_list_of_thread(const struct inte
     return text;
 }
 
-/* The course of a thread: "runs TO", "for THREAD TO", ... */
+/* Returns the timeline of a thread as a text: "START runs TO for THREAD TO ...". */
 __attribute__((unused)) static const char *course(const struct intervals *all, uint32_t thread)
 {
     static const char *const names[] = {"runs", "for", "latency", "timer", "unexplained"};
