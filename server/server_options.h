@@ -1,4 +1,4 @@
-/* What the command line of the server says. */
+/* Command-line options of the server. */
 #ifndef SERVER_SERVER_OPTIONS_H
 #define SERVER_SERVER_OPTIONS_H
 

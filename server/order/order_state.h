@@ -197,7 +197,7 @@ struct reason_texts {
     size_t count, room;
 };
 
-/* What comes after what on shared lines; order_after() writes it. */
+/* Rules of shared lines: which types come after which. Written by order_after(). */
 struct after_rules {
     struct number_set *sets; /* by type */
     size_t room;

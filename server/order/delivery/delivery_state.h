@@ -56,7 +56,7 @@ struct byte_stream_table {
     struct stream_ends_state *ends; /* stream_ends.h; NULL: all streams are of one host */
 };
 
-/* How events change the occupancy of lines, by kind of line; occupancy.c writes it. */
+/* Effects of events on the occupancy of lines, by kind of line. Written by occupancy.c. */
 struct effect_table {
     struct effects {
         /* at 2 * type + paired: 0 unknown, else 1 + presence, + 8 if own; + 16 * (1 + presence) on the
@@ -82,7 +82,7 @@ struct leaving_lines {
     size_t waiters; /* of the line before the next one, still to be woken */
 };
 
-/* What is left to do for the events that have arrived, and when; insert.c writes it. */
+/* Work left for the events that have arrived. Written by insert.c. */
 struct delivery_work {
     struct line_queue queue;
     uint64_t looks_left; /* in this step */

@@ -89,7 +89,7 @@ struct late_receives {
     size_t count, room;
 };
 
-/* What is known of the uncertain events; event_log.c counts them. */
+/* The uncertain events. Counted by event_log.c. */
 struct uncertain_events {
     uint64_t count, first; /* first: the position of the first one */
     uint32_t reasons, discarded_reasons; /* bits: of them all; of the discarded ones */
