@@ -8,6 +8,7 @@
  * log computes all sets; it continues as the log grows. */
 #include "server/order/causality/uncertainty.h"
 
+#include "base/lower_bound.h"
 #include "base/map.h"
 #include "base/alloc.h"
 #include "server/order/log/log_block.h"
@@ -164,17 +165,10 @@ static struct uncertainty_history *history_of(const struct uncertainty *d, uint3
 /* Returns the index of the last change at or before a position, or SIZE_MAX. */
 static size_t change_at(const struct uncertainty_history *h, uint64_t position)
 {
-    size_t low = 0, high = h->count;
-    if (high && h->changes[high - 1].position <= position)
-        return high - 1;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (h->changes[middle].position <= position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - 1;
+    size_t count = h->count;
+    if (count && h->changes[count - 1].position <= position)
+        return count - 1;
+    return LOWER_BOUND(i, 0, count, h->changes[i].position <= position) - 1;
 }
 
 static uint32_t set_at(const struct uncertainty *d, uint32_t line, uint64_t position)

@@ -3,6 +3,7 @@
  * several receives. */
 #include "server/order/delivery/byte_stream_match.h"
 
+#include "base/lower_bound.h"
 #include "base/map.h"
 #include "base/alloc.h"
 #include "server/order/delivery/stream_ends.h"
@@ -30,29 +31,13 @@ struct byte_stream *byte_stream_for_key(struct byte_stream_table *streams, uint6
 /* Returns the first range that ends after the byte. */
 static size_t first_behind(const struct byte_stream *stream, uint64_t byte)
 {
-    size_t low = stream->first, high = stream->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (stream->sent[middle].end > byte)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return LOWER_BOUND(i, stream->first, stream->count, stream->sent[i].end <= byte);
 }
 
 /* Returns the first range that begins at or after the byte. */
 static size_t first_from(const struct byte_stream *stream, uint64_t byte)
 {
-    size_t low = stream->first, high = stream->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (stream->sent[middle].begin >= byte)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return LOWER_BOUND(i, stream->first, stream->count, stream->sent[i].begin < byte);
 }
 
 static void byte_stream_save_frozen(struct order *order, struct byte_stream *stream, size_t i)

@@ -2,6 +2,7 @@
  * there are many, a queue in the block store for events well behind the line's head. */
 #include "server/order/delivery/pending_events.h"
 
+#include "base/lower_bound.h"
 #include "base/map.h"
 #include "base/alloc.h"
 #include "server/order/delivery/node_pool.h"
@@ -103,15 +104,7 @@ static struct pending *in_memory(const struct pending_arrivals *pending,
 
 static size_t batch_place(const struct pending_batches *batches, uint32_t batch)
 {
-    size_t low = 0, high = batches->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (batches->items[middle].batch < batch)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return LOWER_BOUND(i, 0, batches->count, batches->items[i].batch < batch);
 }
 
 static void batch_more(struct pending_batches *batches, uint32_t batch)

@@ -1,6 +1,7 @@
 /* What both layout passes share: lines, columns, and which events are drawn. */
 #include "server/order/layout/layout_pass.h"
 
+#include "base/lower_bound.h"
 #include "base/alloc.h"
 #include "server/order/log/log_block.h"
 #include "server/order/log/event_log.h"
@@ -156,14 +157,7 @@ void layout_pass_reserve(struct layout_pass *sweep, size_t index)
 static uint64_t layout_pass_count_skipped(const struct layout_pass *sweep, uint64_t position,
                                           bool *inside)
 {
-    size_t low = 0, high = sweep->leap_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (sweep->leaps[middle].from <= position)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = LOWER_BOUND(i, 0, sweep->leap_count, sweep->leaps[i].from <= position);
     *inside = low > 0 && position < sweep->leaps[low - 1].to;
     return low ? sweep->leaps[low - 1].sum : 0;
 }

@@ -1,5 +1,6 @@
 #include "server/order/log/position_list.h"
 
+#include "base/lower_bound.h"
 #include "base/map.h"
 #include "base/alloc.h"
 #include "server/order/log/log_block.h"
@@ -250,13 +251,7 @@ uint64_t position_list_find(const struct position_list *series, struct position_
         else
             high = tail;
     }
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (position_list_get(series, nodes, middle) < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = LOWER_BOUND(i, low, high, position_list_get(series, nodes, i) < value);
     return low;
 }
 
