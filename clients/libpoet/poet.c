@@ -199,7 +199,7 @@ void poet_replay_wait_turn(poet_line_t index, poet_type_t type)
 uint32_t poet_replay_begin_nondeterministic(poet_type_t type, uint32_t *asked, uint32_t fallback)
 {
     struct traced_thread *t = thread_recording();
-    *asked = t ? ++t->asks : 0;
+    *asked = t ? ++t->choices_begun : 0;
     return t && replay_active && type ? thread_schedule_choice_result(t, type, *asked, fallback)
                                       : fallback;
 }
@@ -298,10 +298,10 @@ static poet_event_t poet_leave_line(poet_line_t from, poet_type_t type, poet_typ
 {
     struct traced_thread *t = thread_recording();
     struct trace_line *line = t ? user_line_find(from) : NULL;
-    for (size_t i = line ? t->hold_count : 0; i-- > 0;) {
-        if (t->holds[i].line != line || t->holds[i].object)
+    for (size_t i = line ? t->hold_stack.count : 0; i-- > 0;) {
+        if (t->hold_stack.holds[i].line != line || t->hold_stack.holds[i].object)
             continue;
-        thread_pop(t, &t->holds[i]);
+        thread_pop(t, &t->hold_stack.holds[i]);
         poet_event_t event = none;
         poet_record_pair(t, thread_place(t), left, line, type, site, &event);
         return event;
@@ -347,9 +347,9 @@ void poet_set_current_line(poet_line_t index)
     struct trace_line *line = t && index ? trace_line_by_code(t, index) : NULL;
     if (!t)
         return;
-    for (size_t i = t->hold_count; i-- > 0;)
-        if (!t->holds[i].object)
-            thread_pop(t, &t->holds[i]);
+    for (size_t i = t->hold_stack.count; i-- > 0;)
+        if (!t->hold_stack.holds[i].object)
+            thread_pop(t, &t->hold_stack.holds[i]);
     if (line && line != t->own)
         thread_push(t, NULL, line);
 }

@@ -58,9 +58,9 @@ static void stack_renew(struct traced_thread *t, struct poet_stack *s)
 
 static void stack_leave(struct traced_thread *t)
 {
-    struct poet_stack *s = t->stack;
+    struct poet_stack *s = t->stacks.innermost;
     coroutine_stack_leave(t, &s->calls);
-    t->stack = s->below;
+    t->stacks.innermost = s->below;
     s->by = NULL;
     s->below = NULL;
 }
@@ -68,8 +68,8 @@ static void stack_leave(struct traced_thread *t)
 static void stack_enter(struct traced_thread *t, struct poet_stack *s)
 {
     s->by = t;
-    s->below = t->stack;
-    t->stack = s;
+    s->below = t->stacks.innermost;
+    t->stacks.innermost = s;
     coroutine_stack_enter(t, s->calls);
 }
 
@@ -82,7 +82,7 @@ static void stack_run(struct traced_thread *t, struct poet_stack *s, unsigned fl
         return;
     if (s && !s->by)
         stack_enter(t, s);
-    while (t->stack && t->stack != s)
+    while (t->stacks.innermost && t->stacks.innermost != s)
         stack_leave(t);
     if (s && flags & POET_STACK_CALLED)
         coroutine_stack_call_again(t);
@@ -92,15 +92,15 @@ static void stack_run(struct traced_thread *t, struct poet_stack *s, unsigned fl
 static struct traced_thread *stack_thread(void)
 {
     struct traced_thread *t = thread_self();
-    if (t && t->stack && t->stack->life != t->life)
-        t->stack = NULL;
+    if (t && t->stacks.innermost && t->stacks.innermost->life != t->life)
+        t->stacks.innermost = NULL;
     return t;
 }
 
 void poet_stack_run(poet_stack_t stack, unsigned flags)
 {
     struct traced_thread *t = stack_thread();
-    if (!t || (t->stack == stack && !(flags & POET_STACK_CALLED)))
+    if (!t || (t->stacks.innermost == stack && !(flags & POET_STACK_CALLED)))
         return;
     int saved = errno;
     busy_begin(t);
@@ -112,12 +112,12 @@ void poet_stack_run(poet_stack_t stack, unsigned flags)
 /* Stacks that the task entered from it are left first. */
 static void stack_end(struct traced_thread *t, struct poet_stack *s)
 {
-    while (t->stack && t->stack != s)
+    while (t->stacks.innermost && t->stacks.innermost != s)
         stack_leave(t);
-    if (!t->stack)
+    if (!t->stacks.innermost)
         return;
     coroutine_stack_end(t);
-    t->stack = s->below;
+    t->stacks.innermost = s->below;
     s->by = NULL;
 }
 
@@ -145,12 +145,12 @@ void poet_stack_gone(poet_stack_t s)
 
 void stack_forget_all(struct traced_thread *t)
 {
-    for (struct poet_stack *s = t->stack, *below; s && s->life == t->life; s = below) {
+    for (struct poet_stack *s = t->stacks.innermost, *below; s && s->life == t->life; s = below) {
         below = s->below;
         s->by = NULL;
         s->below = NULL;
     }
-    t->stack = NULL;
+    t->stacks.innermost = NULL;
 }
 
 /* ---- for libpoet-memory ---- */
@@ -158,8 +158,10 @@ void stack_forget_all(struct traced_thread *t)
 uintptr_t poet_heap_stack_end(uintptr_t at)
 {
     const struct traced_thread *t = thread_self();
-    const struct poet_stack *s = t ? t->stack : NULL;
+    const struct poet_stack *s = t ? t->stacks.innermost : NULL;
     if (s && s->life == t->life && at - s->from < s->bytes)
         return s->from + s->bytes;
-    return t && at - t->stack_from < t->stack_bytes ? t->stack_from + t->stack_bytes : 0;
+    return t && at - t->stacks.own_from < t->stacks.own_bytes
+               ? t->stacks.own_from + t->stacks.own_bytes
+               : 0;
 }

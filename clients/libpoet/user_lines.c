@@ -137,7 +137,7 @@ poet_line_t poet_task_at(const char *kind, const char *name, const void *object,
         t = thread_create_user_task(&own->line);
     if (own && t) {
         const char *called = name ? name : "";
-        t->named = schedule_text_hash(called, strlen(called));
+        t->name_hash = schedule_text_hash(called, strlen(called));
     }
     if (own)
         atomic_store(&own->thread, t);
@@ -153,18 +153,18 @@ poet_line_t poet_task(const char *kind, const char *name, const void *object)
 /* Pauses the measurements of a thread while another one is in its place; usually there are none. */
 static inline void user_line_pause_task(struct traced_thread *t)
 {
-    if (!LIKELY(!t->measured))
+    if (!LIKELY(!t->profile))
         region_pause(t);
-    if (!LIKELY(!t->clock_gap))
-        cpu_clock_away(t);
+    if (!LIKELY(!t->cpu_clock.gap))
+        cpu_clock_away(&t->cpu_clock);
 }
 
 static inline void user_line_resume_task(struct traced_thread *t)
 {
-    if (!LIKELY(!t->measured))
+    if (!LIKELY(!t->profile))
         region_resume(t);
-    if (!LIKELY(!t->clock_gap))
-        cpu_clock_back(t);
+    if (!LIKELY(!t->cpu_clock.gap))
+        cpu_clock_back(&t->cpu_clock);
 }
 
 void poet_task_switch(poet_line_t task)
@@ -188,8 +188,8 @@ void poet_task_stack(poet_line_t task, const void *memory, size_t bytes)
     struct traced_thread *t = user_line_thread(task);
     if (!t)
         return;
-    t->stack_from = (uintptr_t)memory;
-    t->stack_bytes = memory ? bytes : 0;
+    t->stacks.own_from = (uintptr_t)memory;
+    t->stacks.own_bytes = memory ? bytes : 0;
 }
 
 void poet_wait_end(poet_line_t awaited)

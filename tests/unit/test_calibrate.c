@@ -64,7 +64,7 @@ static void one_round_in_peace_decides(void **state)
     assert_int_equal(measured->head->enter_256, WITHIN * 256);
     assert_int_equal(measured->head->exit_256, AROUND * 256);
     assert_in_range(measured->gap, GAP_NS / 3 - 1, GAP_NS / 3);
-    assert_null(t.measured);
+    assert_null(t.profile);
     assert_int_equal(sum_of(&contexts_of(measured)[1].real), 0);
     assert_int_equal(call_stack_depth(measured), 0);
     calibration_run(&t, measured); /* calibration runs once in a process */

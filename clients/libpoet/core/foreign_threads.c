@@ -60,7 +60,7 @@ static void foreign_thread_set_creator(struct thread_info *task)
     if (t) { /* its later events are not in its queue, or are not recorded */
         task->after = ring_slots_last(t);
         task->after_life = t->life;
-        task->doubtful = t->doubt || t->lost_count || t->unnumbered;
+        task->doubtful = t->untraced_reason || t->lost_events.count || t->lost_events.unnumbered;
     } else if (foreign_thread_mine.task) {
         task->after = foreign_thread_mine.task->after;
         task->after_life = foreign_thread_mine.task->after_life;
@@ -212,7 +212,7 @@ static struct traced_thread *foreign_thread_adopt(void)
             thread_info_release(task);
         return NULL;
     }
-    t->rounds = foreign_thread_mine.rounds;
+    t->destructor_rounds = foreign_thread_mine.rounds;
     foreign_thread_record_start(t, task);
     busy_end(t);
     foreign_thread_report_library(task);

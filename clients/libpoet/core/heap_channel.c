@@ -38,9 +38,9 @@ struct poet_heap_where poet_heap_where(void)
     if (!LIKELY(t && t->queue))
         return (struct poet_heap_where){0};
     struct poet_heap_where where = {.thread = t->queue->thread,
-                                    .records = !t->busy && !t->off,
-                                    .measures = t->measured != NULL,
-                                    .stacks = t->stack || t->stack_bytes};
+                                    .records = !t->busy && !t->off_depth,
+                                    .measures = t->profile != NULL,
+                                    .stacks = t->stacks.innermost || t->stacks.own_bytes};
     if (t->last.line == where.thread)
         where.event = t->last.number;
     return where;

@@ -22,8 +22,8 @@ static void lost_events_count_thread(struct traced_thread *t, uint64_t count)
 void lost_events_count_dropped(struct traced_thread *t, unsigned events)
 {
     lost_events_count_thread(t, events);
-    t->doubt = UNTRACED_LOST;
-    t->unnumbered = true;
+    t->untraced_reason = UNTRACED_LOST;
+    t->lost_events.unnumbered = true;
 }
 
 uint64_t lost_events_count_untaken(const struct queue_head *queue, uint64_t tail, uint64_t head)
@@ -69,7 +69,7 @@ uint64_t lost_events_count_no_room(const struct traced_thread *t)
     if (server_is_scarce)
         wait_for_room(t);
     return has_no_room(t->queue) ? atomic_load(&dropped_events) + waiting_in(t->queue, t->head) +
-                                       waiting_in(t->older, t->older_head)
+                                       waiting_in(t->older_queue.queue, t->older_queue.head)
                                  : 0;
 }
 
@@ -78,13 +78,15 @@ void lost_events_add(struct traced_thread *t, uint32_t line, uint64_t first, uin
     if (!count)
         return;
     lost_events_count_thread(t, count);
-    for (size_t i = 0; i < t->lost_count; i++) {
-        if (t->lost[i].line == line && t->lost[i].first + t->lost[i].count == first) {
-            t->lost[i].count += count;
+    struct lost_events *lost = &t->lost_events;
+    for (size_t i = 0; i < lost->count; i++) {
+        struct lost_range *range = &lost->ranges[i];
+        if (range->line == line && range->first + range->count == first) {
+            range->count += count;
             return;
         }
     }
-    t->lost[t->lost_count++] = (struct lost_range){line, first, count};
+    lost->ranges[lost->count++] = (struct lost_range){line, first, count};
 }
 
 #define LOST_LEFTOVERS_MAX 65536u /* ranges of all threads, beyond those that each keeps itself */
@@ -117,12 +119,12 @@ static struct lost_leftover *lost_events_pop_left(void)
 
 bool lost_events_hand_over(struct traced_thread *t)
 {
-    while (t->lost_count) {
+    while (t->lost_events.count) {
         struct lost_leftover *l = lost_events_pop_left();
         if (!l)
             return false;
         latch_lock(&left_lock);
-        *l = (struct lost_leftover){left, t->life, t->lost[--t->lost_count]};
+        *l = (struct lost_leftover){left, t->life, t->lost_events.ranges[--t->lost_events.count]};
         left = l;
         atomic_store_explicit(&any_left, true, memory_order_relaxed);
         latch_unlock(&left_lock);
@@ -132,24 +134,24 @@ bool lost_events_hand_over(struct traced_thread *t)
 
 void lost_events_thread_end(struct traced_thread *t)
 {
-    if (t->unnumbered) {
+    if (t->lost_events.unnumbered) {
         atomic_store(&unnumbered_left, t->life);
         atomic_store_explicit(&any_left, true, memory_order_relaxed);
     }
     lost_events_hand_over(t);
-    t->lost_count = 0;
+    t->lost_events.count = 0;
 }
 
 /* Takes over what other threads left behind, as much as it can keep. */
 static void lost_events_adopt_left(struct traced_thread *t)
 {
     latch_lock(&left_lock);
-    t->unnumbered |= atomic_exchange(&unnumbered_left, 0) == t->life;
-    while (left && t->lost_count + 4 < LOST_RANGES) {
+    t->lost_events.unnumbered |= atomic_exchange(&unnumbered_left, 0) == t->life;
+    while (left && t->lost_events.count + 4 < LOST_RANGES) {
         struct lost_leftover *l = left;
         left = l->next;
         if (l->life == t->life)
-            t->lost[t->lost_count++] = l->range;
+            t->lost_events.ranges[t->lost_events.count++] = l->range;
         l->next = left_free;
         left_free = l;
     }
@@ -185,31 +187,31 @@ static void lost_events_send_unnumbered(struct traced_thread *t)
     uint8_t bytes[SLOT_BYTES];
     struct encoder body = {.data = bytes, .room = sizeof bytes};
     lost_events_encode_unnumbered(&body);
-    t->unnumbered = !ring_slots_control(t, MESSAGE_UNTRACED, &body);
+    t->lost_events.unnumbered = !ring_slots_control(t, MESSAGE_UNTRACED, &body);
 }
 
 void lost_events_announce(struct traced_thread *t)
 {
-    if (!ring_slots_fit(t, 2 * t->lost_count + 2))
+    if (!ring_slots_fit(t, 2 * t->lost_events.count + 2))
         return;
     t->stalled = false;
-    for (size_t i = 0; i < t->lost_count; i++) {
+    for (size_t i = 0; i < t->lost_events.count; i++) {
         uint8_t bytes[20];
         struct encoder body = {.data = bytes, .room = sizeof bytes};
-        lost_events_encode(&body, &t->lost[i]);
+        lost_events_encode(&body, &t->lost_events.ranges[i]);
         ring_slots_control(t, MESSAGE_LOST, &body);
     }
-    t->lost_count = 0;
-    if (t->unnumbered)
+    t->lost_events.count = 0;
+    if (t->lost_events.unnumbered)
         lost_events_send_unnumbered(t);
 }
 
 void lost_events_forward(struct traced_thread *t)
 {
     busy_begin(t);
-    if (t->lost_count)
+    if (t->lost_events.count)
         lost_events_announce(t);
-    while (!t->lost_count && atomic_load_explicit(&any_left, memory_order_relaxed) &&
+    while (!t->lost_events.count && atomic_load_explicit(&any_left, memory_order_relaxed) &&
            ring_slots_fit(t, 2 * LOST_RANGES + 2)) {
         lost_events_adopt_left(t);
         lost_events_announce(t);

@@ -3,13 +3,27 @@
 #ifndef CLIENTS_LIBPOET_CORE_LOST_EVENTS_H
 #define CLIENTS_LIBPOET_CORE_LOST_EVENTS_H
 
-#include "clients/libpoet/core/thread.h"
-
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
+
+struct traced_thread;
+struct queue_head;
+
+#define LOST_RANGES 64
+
+/* Events that a thread dropped and has not reported yet. Written by the thread only. */
+struct lost_events {
+    struct lost_range {
+        uint32_t line;
+        uint64_t first, count;
+    } ranges[LOST_RANGES];
+    bool unnumbered; /* it dropped records that are not in the ranges */
+    size_t count;
+};
 
 extern _Atomic uint64_t dropped_events; /* events that found no room in time */
 

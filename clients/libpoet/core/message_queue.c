@@ -35,7 +35,7 @@ void message_queue_report_untraced(struct traced_thread *t)
 bool message_queue_send(struct traced_thread *t, enum message_type type, const struct encoder *body)
 {
     busy_begin(t);
-    if (t->lost_count)
+    if (t->lost_events.count)
         lost_events_announce(t);
     bool sent = ring_slots_control(t, type, body);
     busy_end(t);

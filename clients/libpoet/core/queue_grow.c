@@ -33,19 +33,19 @@ static void queue_grow_unmap(const struct queue_head *queue)
 /* Drops the previous queue once the server has taken its content. Returns false if it has not. */
 static bool queue_grow_drop_older(struct traced_thread *t)
 {
-    if (t->older && atomic_load(&t->older->tail) != t->older_head)
+    if (t->older_queue.queue && atomic_load(&t->older_queue.queue->tail) != t->older_queue.head)
         return false;
-    queue_drop_older(t);
+    queue_drop_older(&t->older_queue);
     return true;
 }
 
-void queue_drop_older(struct traced_thread *t)
+void queue_drop_older(struct older_queue *older)
 {
-    if (!t->older)
+    if (!older->queue)
         return;
-    queue_grow_unmap(t->older);
-    munmap(t->older, queue_grow_bytes(t->older));
-    t->older = NULL;
+    queue_grow_unmap(older->queue);
+    munmap(older->queue, queue_grow_bytes(older->queue));
+    older->queue = NULL;
 }
 
 void queue_grow_forget(const struct traced_thread *t) { queue_grow_unmap(t->queue); }
@@ -66,8 +66,8 @@ static void queue_grow_switch_to(struct traced_thread *t, struct queue_head *que
 {
     struct queue_head *before = t->queue;
     ring_slots_last(t);
-    t->older_head = t->head;
-    t->older = before;
+    t->older_queue.head = t->head;
+    t->older_queue.queue = before;
     queue_prepare(t, queue, queue->slots);
     t->head = t->tail = t->last_head = 0;
     atomic_store_explicit(&before->done, QUEUE_GOES_ON, memory_order_release);

@@ -38,7 +38,7 @@ uint64_t record_time(const struct traced_thread *t) { return record_timestamp(t)
 static inline uint64_t record_slot_time(const struct traced_thread *t, const struct record *r,
                                         uint64_t now)
 {
-    uint64_t began = r->began > t->recorded_at ? r->began : t->recorded_at;
+    uint64_t began = r->began > t->cpu_clock.recorded_at ? r->began : t->cpu_clock.recorded_at;
     return LIKELY(!r->began) || began > now ? now : began;
 }
 
@@ -49,7 +49,7 @@ static inline uint64_t record_slot_time(const struct traced_thread *t, const str
 
 static void record_poll_server(struct traced_thread *t, uint64_t now)
 {
-    t->look_at = now + (t->queue->clock == QUEUE_CLOCK_TICKS ? LOOK_TICKS : LOOK_NS);
+    t->server_check_at = now + (t->queue->clock == QUEUE_CLOCK_TICKS ? LOOK_TICKS : LOOK_NS);
     int saved = errno;
     uint32_t wanted = atomic_load_explicit(&t->queue->wanted, memory_order_relaxed);
     cpu_clock_want(t, (wanted & WANTED_STATES) != 0);
@@ -76,7 +76,7 @@ record_next_remote_number(struct trace_line *line, _Atomic uint64_t *remote, uns
 static inline uint64_t record_next_number(struct traced_thread *t, struct trace_line *line,
                                           unsigned count)
 {
-    if (line != t->alone) {
+    if (line != t->unshared_line) {
         _Atomic uint64_t *remote = atomic_load_explicit(&line->remote, memory_order_relaxed);
         return LIKELY(!remote)
                    ? atomic_fetch_add_explicit(&line->number, count, memory_order_relaxed) + 1
@@ -97,17 +97,17 @@ static inline bool is_of(const struct traced_thread *t, const struct trace_line 
 /* Returns what a record reports about preceding calls that are not in the trace. */
 static inline uint16_t record_consume_doubt(struct traced_thread *t)
 {
-    unsigned doubt = t->doubt;
+    unsigned doubt = t->untraced_reason;
     if (LIKELY(!doubt))
         return 0;
-    t->doubt = UNTRACED_NONE;
+    t->untraced_reason = UNTRACED_NONE;
     return SLOT_DOUBT(doubt);
 }
 
 /* Adds the call context of the thread, if the slot has room for it. */
 static inline void record_add_context(const struct traced_thread *t, struct ring_slot *slot)
 {
-    if (LIKELY(!t->measured) || slot->count)
+    if (LIKELY(!t->profile) || slot->count)
         return;
     slot->flags |= SLOT_CONTEXT;
     if (slot_has_context(slot))
@@ -125,7 +125,7 @@ struct record_measured {
 
 static inline uint32_t record_activity_size(const struct traced_thread *t)
 {
-    struct thread_profile *m = t->measured;
+    struct thread_profile *m = t->profile;
     if (LIKELY(!m || !m->did))
         return 0;
     uint32_t wanted = atomic_load_explicit(&t->queue->wanted, memory_order_relaxed);
@@ -137,7 +137,7 @@ static inline struct record_measured record_measured_now(struct traced_thread *t
 {
     struct record_measured measured = {.bytes = record_activity_size(t)};
     measured.did = measured.bytes;
-    if (!LIKELY(!t->clock_gap) && cpu_clock_is_due(t, record_timestamp(t))) {
+    if (!LIKELY(!t->cpu_clock.gap) && cpu_clock_is_due(&t->cpu_clock, record_timestamp(t))) {
         measured.clock = cpu_clock_now(t);
         measured.bytes = measured.did ? measured.bytes : (uint32_t)sizeof measured.clock;
     }
@@ -153,8 +153,8 @@ static struct ring_slot *record_slot(void *t, uint64_t i)
 
 static inline void record_skip_activity(const struct traced_thread *t, uint64_t now)
 {
-    if (t->measured && t->measured->did)
-        activity_skip(t->measured, now);
+    if (t->profile && t->profile->did)
+        activity_skip(t->profile, now);
 }
 
 static void record_encode_measured(struct traced_thread *t, const struct record_measured *measured,
@@ -162,8 +162,7 @@ static void record_encode_measured(struct traced_thread *t, const struct record_
 {
     struct activity_record *head = (void *)record_slot(t, 1);
     if (measured->did)
-        activity_write(t->measured, measured->bytes, region_current_context(t), now, record_slot,
-                       t);
+        activity_write(t->profile, measured->bytes, region_current_context(t), now, record_slot, t);
     else
         record_skip_activity(t, now); /* the clock alone */
     if (!measured->clock.what)
@@ -172,7 +171,7 @@ static void record_encode_measured(struct traced_thread *t, const struct record_
         *head = measured->clock;
     head->what |= measured->clock.what;
     head->cpu_ns = measured->clock.cpu_ns;
-    t->cpu_restarted = false;
+    t->cpu_clock.restarted = false;
 }
 
 /* Prefetches the cache line of a slot for writing: the server has read it on another core. */
@@ -207,7 +206,7 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
         busy_end(t);
         return 0;
     }
-    if (t->lost_count)
+    if (t->lost_events.count)
         lost_events_announce(t);
     if (t->unreported)
         message_queue_report_untraced(t);
@@ -220,7 +219,7 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
     if (LIKELY(room))
         record_reserve_slots(ring_slots_get(t, t->head + SLOTS_AHEAD));
     /* numbers that could not be announced are not taken */
-    if (!room && t->lost_count + 2 > LOST_RANGES && !lost_events_hand_over(t)) {
+    if (!room && t->lost_events.count + 2 > LOST_RANGES && !lost_events_hand_over(t)) {
         lost_events_count_dropped(t, r->take_a + (r->b ? r->take_b : 0));
         busy_end(t);
         return 0;
@@ -266,12 +265,12 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
     t->last = r->b ? (struct event_id){line_b, b + r->take_b - 1}
                    : (struct event_id){line_a, a + r->take_a - 1};
     t->last_head = t->head;
-    t->recorded_at = now;
+    t->cpu_clock.recorded_at = now;
     if (!LIKELY(!replay_active))
         thread_schedule_after_record(t, r, a, b);
     if (first_b)
         *first_b = b;
-    if (now >= t->look_at)
+    if (now >= t->server_check_at)
         record_poll_server(t, now);
     busy_end(t);
     return a;
@@ -300,7 +299,7 @@ static inline void record_encode_pair(struct traced_thread *t, uint16_t shape, s
     record_add_context(t, slot);
     record_skip_activity(t, now);
     ring_slots_publish(t, 1);
-    if (!LIKELY(now < t->look_at))
+    if (!LIKELY(now < t->server_check_at))
         record_poll_server(t, now);
 }
 
@@ -309,11 +308,11 @@ static inline void record_encode_pair(struct traced_thread *t, uint16_t shape, s
 static inline bool record_is_plain(struct traced_thread *t, const struct trace_line *a,
                                    const struct trace_line *b, uintptr_t site)
 {
-    return ring_slots_fit(t, 1) && !t->lost_count && !t->unreported &&
+    return ring_slots_fit(t, 1) && !t->lost_events.count && !t->unreported &&
            site - t->module_start < t->module_bytes &&
            t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed) &&
            is_of(t, a) && is_of(t, b) && !trace_line_is_over(b) &&
-           (!t->measured || !activity_is_pending(t->measured));
+           (!t->profile || !activity_is_pending(t->profile));
 }
 
 /* (a replayed run waits for its turn first) */
@@ -324,7 +323,7 @@ static __attribute__((noinline)) void record_pair_slow(struct traced_thread *t, 
     const struct record r = {
         .shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1, .site = site};
     uint64_t numbers[2];
-    if (!replay_active || t->clock_gap || !record_is_plain(t, a, b, site)) {
+    if (!replay_active || t->cpu_clock.gap || !record_is_plain(t, a, b, site)) {
         record_write(t, &r, NULL);
         return;
     }
@@ -346,12 +345,12 @@ void record_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a, 
     uint64_t numbers[2];
     record_reserve_slots(ring_slots_get(t, t->head + SLOTS_AHEAD));
     uint64_t now = record_timestamp(t);
-    if (!LIKELY(!t->clock_gap)) {
-        if (cpu_clock_is_due(t, now)) {
+    if (!LIKELY(!t->cpu_clock.gap)) {
+        if (cpu_clock_is_due(&t->cpu_clock, now)) {
             record_pair_slow(t, shape, a, take_a, b, site);
             return;
         }
-        t->recorded_at = now;
+        t->cpu_clock.recorded_at = now;
     }
     record_encode_pair(t, shape, a, take_a, b, site, now, numbers);
 }

@@ -355,7 +355,7 @@ void server_queue_done(struct traced_thread *t)
     if (!t->queue)
         return;
     atomic_store_explicit(&t->queue->done, QUEUE_DONE, memory_order_release);
-    queue_drop_older(t);
+    queue_drop_older(&t->older_queue);
     queue_grow_forget(t);
     if (!server_needs_socket) /* else it goes when it has been sent */
         munmap(t->queue, QUEUE_HEAD_BYTES + (size_t)(t->mask + 1) * SLOT_BYTES);
@@ -405,9 +405,10 @@ bool server_send_with(const struct encoder *out, int descriptor, uint32_t life)
 /* The memory is shared with the parent: later writes must have no effect. */
 void server_queue_forked(struct traced_thread *t)
 {
-    if (t->older)
-        munmap(t->older, QUEUE_HEAD_BYTES + (size_t)t->older->slots * SLOT_BYTES);
-    t->older = NULL;
+    if (t->older_queue.queue)
+        munmap(t->older_queue.queue,
+               QUEUE_HEAD_BYTES + (size_t)t->older_queue.queue->slots * SLOT_BYTES);
+    t->older_queue.queue = NULL;
     if (t->queue)
         mmap(t->queue, QUEUE_HEAD_BYTES + (size_t)(t->mask + 1) * SLOT_BYTES,
              PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);

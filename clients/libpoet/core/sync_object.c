@@ -151,7 +151,7 @@ bool sync_object_renew_line(struct traced_thread *thread, struct trace_line *lin
 static struct traced_thread *sync_object_recorder(void)
 {
     struct traced_thread *t = thread_self();
-    return t && !t->busy && !t->off ? t : NULL;
+    return t && !t->busy && !t->off_depth ? t : NULL;
 }
 
 /* Other kinds may still be referenced: by waiters on a condition variable, or by threads that found

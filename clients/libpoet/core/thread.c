@@ -44,10 +44,10 @@ static struct traced_thread *thread_alloc(void)
             return NULL;
         *t = (struct traced_thread){0};
     }
-    *t = (struct traced_thread){.holds = t->holds,
-                                .hold_room = t->hold_room,
+    *t = (struct traced_thread){.hold_stack.holds = t->hold_stack.holds,
+                                .hold_stack.room = t->hold_stack.room,
                                 .partners = t->partners,
-                                .measured_kept = t->measured_kept,
+                                .profile_kept = t->profile_kept,
                                 .scratch = t->scratch};
     return t;
 }
@@ -79,7 +79,7 @@ struct traced_thread *thread_create_traced(struct thread_info *task)
     struct traced_thread *t = thread_create(&task->line, QUEUE_WHOLE);
     if (t) {
         t->task = task;
-        t->alone = &task->line;
+        t->unshared_line = &task->line;
         t->busy = 1; /* until it has a line, and its start is recorded */
         thread_mine = thread_base = t;
         atomic_fetch_add(&threads_running, 1);
@@ -102,7 +102,7 @@ void thread_end(struct traced_thread *t)
         lost_events_forward(t);
     lost_events_thread_end(t);
     region_end(t);
-    if (t->task && !t->waiting && !t->rests)
+    if (t->task && !t->waiting && !t->idle)
         atomic_fetch_sub(&threads_running, 1);
     if (t == thread_base)
         thread_mine = thread_base = NULL;
@@ -132,7 +132,7 @@ void thread_note_untraced(struct traced_thread *t, enum untraced_reason why)
 void thread_note_loss(struct traced_thread *t, enum untraced_reason why)
 {
     thread_note_untraced(t, why);
-    t->doubt = (uint8_t)why;
+    t->untraced_reason = (uint8_t)why;
 }
 
 char *thread_scratch(struct traced_thread *t)
@@ -156,7 +156,7 @@ struct traced_thread *thread_present_slow(struct traced_thread *t)
         return thread_present();
     }
     if (t->busy) {
-        if (!t->off) /* a signal handler ran in between */
+        if (!t->off_depth) /* a signal handler ran in between */
             thread_note_loss(t, UNTRACED_HANDLER);
         return NULL;
     }
@@ -166,7 +166,7 @@ struct traced_thread *thread_present_slow(struct traced_thread *t)
         now = lifecycle_retry();
     bool records = now && (now == t->life || thread_lifetime_renew(t));
     busy_end(t);
-    return records && !t->off ? t : NULL;
+    return records && !t->off_depth ? t : NULL;
 }
 
 struct traced_thread *thread_begin_child(struct traced_thread *t)
@@ -186,38 +186,39 @@ struct trace_line *thread_find_place(struct traced_thread *t)
     if (t->waiting)
         return t->own;
     /* another thread released or acquired it: correct the state */
-    while (t->hold_count && thread_hold_is_stale(&t->holds[t->hold_count - 1]))
-        t->hold_count--;
-    return t->hold_count ? t->holds[t->hold_count - 1].line : t->own;
+    while (t->hold_stack.count &&
+           thread_hold_is_stale(&t->hold_stack.holds[t->hold_stack.count - 1]))
+        t->hold_stack.count--;
+    return t->hold_stack.count ? t->hold_stack.holds[t->hold_stack.count - 1].line : t->own;
 }
 
 struct object_hold *thread_find_hold(struct traced_thread *t, const struct sync_object *object)
 {
-    for (size_t i = t->hold_count; i-- > 0;)
-        if (t->holds[i].object == object)
-            return thread_hold_is_stale(&t->holds[i]) ? NULL : &t->holds[i];
+    for (size_t i = t->hold_stack.count; i-- > 0;)
+        if (t->hold_stack.holds[i].object == object)
+            return thread_hold_is_stale(&t->hold_stack.holds[i]) ? NULL : &t->hold_stack.holds[i];
     return NULL;
 }
 
 bool thread_grow_holds(struct traced_thread *t)
 {
-    size_t room = t->hold_room ? t->hold_room * 2 : 16;
+    size_t room = t->hold_stack.room ? t->hold_stack.room * 2 : 16;
     struct object_hold *more = tracer_arena_alloc(room * sizeof *more);
     if (!more)
         return false;
-    if (t->hold_count)
-        memcpy(more, t->holds, t->hold_count * sizeof *more);
-    t->holds = more;
-    t->hold_room = room;
+    if (t->hold_stack.count)
+        memcpy(more, t->hold_stack.holds, t->hold_stack.count * sizeof *more);
+    t->hold_stack.holds = more;
+    t->hold_stack.room = room;
     return true;
 }
 
 void thread_pop_inner(struct traced_thread *t, struct object_hold *hold)
 {
-    size_t i = (size_t)(hold - t->holds);
+    size_t i = (size_t)(hold - t->hold_stack.holds);
     busy_begin(t);
-    memmove(hold, hold + 1, (t->hold_count - i - 1) * sizeof *hold);
-    t->hold_count--;
+    memmove(hold, hold + 1, (t->hold_stack.count - i - 1) * sizeof *hold);
+    t->hold_stack.count--;
     busy_end(t);
 }
 
@@ -234,14 +235,14 @@ static uint16_t thread_leave_shape(const struct object_hold *hold)
 void poet_trace_off(void)
 {
     struct traced_thread *t = thread_mine ? thread_self() : thread_recording();
-    if (!t || t->off++ || t->busy)
+    if (!t || t->off_depth++ || t->busy)
         return;
     int saved = errno;
-    while (t->hold_count) {
+    while (t->hold_stack.count) {
         struct trace_line *top = thread_place(t);
-        if (!t->hold_count)
+        if (!t->hold_stack.count)
             break;
-        const struct object_hold hold = t->holds[--t->hold_count];
+        const struct object_hold hold = t->hold_stack.holds[--t->hold_stack.count];
         if (hold.object)
             hold.object->held = false;
         record_write(t,
@@ -259,7 +260,7 @@ void poet_trace_off(void)
 void poet_trace_on(void)
 {
     struct traced_thread *t = thread_self();
-    if (!t || t->off == 0 || --t->off || t->busy)
+    if (!t || t->off_depth == 0 || --t->off_depth || t->busy)
         return;
     int saved = errno;
     record_event(t, TYPE_TRACING_ON, t->own, 0, SITE);

@@ -4,10 +4,14 @@
 
 #include "clients/libpoet/core/current_thread.h"
 #include "clients/libpoet/core/likely.h"
+#include "clients/libpoet/core/lost_events.h"
+#include "clients/libpoet/core/queue_grow.h"
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/foreign_threads.h"
 #include "clients/libpoet/core/thread_info.h"
+#include "clients/libpoet/profile/cpu_clock.h"
 #include "clients/libpoet/replay/thread_schedule.h"
+#include "clients/libpoet/stack.h"
 #include "wire/limits.h"
 #include "wire/slot.h"
 
@@ -26,70 +30,73 @@ struct object_hold {
     bool writing;   /* a read-write lock, held by its writer */
 };
 
-#define LOST_RANGES 64
 #define ONCE_REMEMBERED 16
 #define NO_LIFE UINT32_MAX
+
+/* Objects that a thread holds and lines that it moved to, the innermost last. Written by the
+ * thread, and read by its signal handlers. */
+struct hold_stack {
+    struct object_hold *holds;
+    size_t count, room;
+};
+
+/* Calls of pthread_once by a thread. Written by the thread in interpose/once_calls.c. */
+struct thread_once {
+    struct once_call *running; /* the initializer about to run */
+    const struct sync_object *ready[ONCE_REMEMBERED]; /* found initialized before */
+    unsigned ready_next;
+};
+
+/* The early end of a thread of the system. Written by the thread in interpose/cancellation.c. */
+struct thread_cancellation {
+    bool exiting; /* by pthread_exit */
+    bool recorded; /* the first event after it was cancelled */
+    struct _pthread_cleanup_buffer cleanup;
+};
 
 struct traced_thread {
     struct queue_head *queue;
     struct ring_slot *slots;
     uint64_t head, tail; /* own copy of head; last read tail */
     uint64_t mask;
-    struct thread_profile *measured; /* its measurements; NULL: none */
+    struct thread_profile *profile; /* its measurements; NULL: none */
     uintptr_t module_start, module_bytes; /* where the last call came from */
     uint32_t life; /* the lifetime in which its queue was made */
-    struct trace_line *own;   /* its own line */
-    struct trace_line *alone; /* the same, unless other processes number it, too, else NULL */
-    struct thread_info *task;  /* NULL: a user-level task */
-    struct object_hold *holds;
-    size_t hold_count, hold_room;
+    struct trace_line *own; /* its own line */
+    /* the same, unless other processes number it, too, else NULL */
+    struct trace_line *unshared_line;
+    struct thread_info *task; /* NULL: a user-level task */
+    struct hold_stack hold_stack;
     /* more than 0: recording, or in a lock of libpoet's; see tracer_lock.c */
     volatile unsigned busy;
-    volatile uint8_t
-        /* an enum untraced_reason: at least one call since the last record is not in the trace */
-        doubt;
-    volatile uint16_t
-        unreported; /* UNSEEN_BITs: untraced synchronization to be reported with the next record */
+    /* an enum untraced_reason: at least one call since the last record is not in the trace */
+    volatile uint8_t untraced_reason;
+    /* UNSEEN_BITs: untraced synchronization to be reported with the next record */
+    volatile uint16_t unreported;
     unsigned waiting; /* inside a wait: events of handlers go to the own line */
-    bool rests; /* idle (poet_rests) */
-    unsigned off; /* nesting of poet_trace_off */
-    int rounds; /* of destructors of thread-specific data at its end */
+    bool idle; /* poet_rests */
+    unsigned off_depth; /* nesting of poet_trace_off */
+    int destructor_rounds; /* of thread-specific data, begun at its end */
     bool stalled; /* a wait for room failed: drop until there is room */
-    struct queue_head
-        *older; /* the queue before a larger one, until the server has taken what is in it */
-    uint64_t older_head;
+    struct older_queue older_queue;
     /* events that an earlier server had not taken from the queue when its connection was lost */
     uint64_t untaken;
-    uint64_t recorded_at; /* the time of its last record, where clock_gap is not 0 */
-    uint64_t clock_gap; /* after this time a record has the CPU clock; 0: not wanted */
-    uint64_t cpu_had,
-        cpu_since; /* ns: CPU time used; the thread clock from which on more is added */
-    bool cpu_restarted; /* its CPU clock counts from its next record on */
-    uint64_t look_at; /* time, in the unit of slots, of the next check of the server */
-    struct lost_range {
-        uint32_t line;
-        uint64_t first, count;
-    } lost[LOST_RANGES];
-    bool unnumbered; /* it dropped records that are not in it */
-    size_t lost_count;
-    struct coroutine *strand; /* the coroutine that it runs; NULL: its own stack */
-    struct poet_stack *stack; /* the innermost additional stack that it runs on; NULL: its own */
-    uintptr_t stack_from, stack_bytes; /* the memory of its own stack; 0 bytes: not known */
-    struct once_call *once; /* the initialiser about to run */
-    const struct sync_object *ready[ONCE_REMEMBERED]; /* found initialized before */
-    unsigned ready_next;
+    struct thread_cpu_clock cpu_clock;
+    uint64_t server_check_at; /* time, in the unit of slots, of the next check of the server */
+    struct lost_events lost_events;
+    struct coroutine *coroutine; /* the coroutine that it runs; NULL: its own stack */
+    struct task_stacks stacks;
+    struct thread_once once_calls;
     struct event_id last; /* its last event, once it had written as much as `last_head` */
     uint64_t last_head;
-    bool exiting; /* by pthread_exit */
-    bool cancelled; /* its first event after that was recorded */
-    struct _pthread_cleanup_buffer cleanup; /* cancellation.c */
+    struct thread_cancellation cancellation;
     struct wire_partner *partners; /* where the partners of one event are collected */
     char *scratch; /* SCRATCH_BYTES for one text or message, while busy */
-    struct thread_profile *measured_kept; /* memory for measurements, kept */
-    uint32_t measured_later; /* how often to skip before the next attempt */
-    struct thread_schedule part; /* in a replayed run */
-    uint32_t asks; /* how many nondeterministic calls it has begun */
-    uint16_t named; /* of a user-level task: schedule_text_hash of its name */
+    struct thread_profile *profile_kept; /* memory for measurements, kept */
+    uint32_t profile_retry; /* how often to skip before the next attempt */
+    struct thread_schedule schedule; /* in a replayed run */
+    uint32_t choices_begun; /* how many nondeterministic calls it has begun */
+    uint16_t name_hash; /* of a user-level task: schedule_text_hash of its name */
     struct traced_thread *next_free;
 };
 
@@ -125,7 +132,7 @@ static inline struct traced_thread *thread_present(void)
 {
     struct traced_thread *t = thread_mine;
     if (!t || LIKELY(t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed) &&
-                     !t->off && !t->busy))
+                     !t->off_depth && !t->busy))
         return t;
     return thread_present_slow(t);
 }
@@ -174,34 +181,34 @@ void thread_pop_inner(struct traced_thread *thread, struct object_hold *hold);
 /* Returns the line on which the thread is. */
 static inline struct trace_line *thread_place(struct traced_thread *thread)
 {
-    return LIKELY(!thread->hold_count) ? thread->own : thread_find_place(thread);
+    return LIKELY(!thread->hold_stack.count) ? thread->own : thread_find_place(thread);
 }
 
 /* Returns the thread's hold of an object, or NULL. */
 static inline struct object_hold *thread_hold(struct traced_thread *thread,
                                               const struct sync_object *object)
 {
-    return LIKELY(!thread->hold_count) ? NULL : thread_find_hold(thread, object);
+    return LIKELY(!thread->hold_stack.count) ? NULL : thread_find_hold(thread, object);
 }
 
 /* Adds a hold. Returns NULL if there is no memory. */
 static inline struct object_hold *thread_push(struct traced_thread *thread,
                                               struct sync_object *object, struct trace_line *line)
 {
-    if (!LIKELY(thread->hold_count < thread->hold_room) && !thread_grow_holds(thread))
+    if (!LIKELY(thread->hold_stack.count < thread->hold_stack.room) && !thread_grow_holds(thread))
         return NULL;
-    struct object_hold *hold = &thread->holds[thread->hold_count];
+    struct object_hold *hold = &thread->hold_stack.holds[thread->hold_stack.count];
     *hold = (struct object_hold){
         .object = object, .line = line, .visit = object ? object->visit : 0, .depth = 1};
     atomic_signal_fence(memory_order_seq_cst); /* a signal handler may read the thread's line */
-    thread->hold_count++;
+    thread->hold_stack.count++;
     return hold;
 }
 
 static inline void thread_pop(struct traced_thread *thread, struct object_hold *hold)
 {
-    if (LIKELY(hold == &thread->holds[thread->hold_count - 1]))
-        thread->hold_count--;
+    if (LIKELY(hold == &thread->hold_stack.holds[thread->hold_stack.count - 1]))
+        thread->hold_stack.count--;
     else
         thread_pop_inner(thread, hold);
 }

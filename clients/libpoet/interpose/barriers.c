@@ -116,7 +116,8 @@ static bool barrier_return(struct rounds *r, uint64_t round)
 static struct trace_line *barrier_thread_place(struct traced_thread *t)
 {
     struct trace_line *place = thread_place(t);
-    const struct object_hold *top = t->hold_count ? &t->holds[t->hold_count - 1] : NULL;
+    const struct object_hold *top =
+        t->hold_stack.count ? &t->hold_stack.holds[t->hold_stack.count - 1] : NULL;
     return top && top->object && top->object->kind == SYNC_RWLOCK ? t->own : place;
 }
 

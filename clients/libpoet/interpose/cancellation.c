@@ -28,9 +28,9 @@ static void cancellation_record_acted(void *unused)
 {
     (void)unused;
     struct traced_thread *base = thread_base;
-    if (!base || !base->task || base->exiting || base->cancelled)
+    if (!base || !base->task || base->cancellation.exiting || base->cancellation.recorded)
         return;
-    base->cancelled = true;
+    base->cancellation.recorded = true;
     struct traced_thread *t = thread_recording();
     struct thread_info *task = base->task;
     if (!t)
@@ -63,7 +63,7 @@ static struct _pthread_cleanup_buffer *cancellation_newest_buffer(void)
 void cancellation_watch(struct traced_thread *t)
 {
     if (real_functions.cleanup_push && real_functions.cleanup_pop && !cancellation_newest_buffer())
-        real_functions.cleanup_push(&t->cleanup, cancellation_record_acted, NULL);
+        real_functions.cleanup_push(&t->cancellation.cleanup, cancellation_record_acted, NULL);
 }
 
 #if !defined(POET_STATIC)
@@ -72,8 +72,8 @@ static void cancellation_register_handler(void (*call)(void *), void *buffer)
 {
     struct traced_thread *t = thread_base;
     bool watched = t && real_functions.cleanup_push && real_functions.cleanup_pop;
-    if (watched && cancellation_newest_buffer() == &t->cleanup)
-        real_functions.cleanup_pop(&t->cleanup, 0);
+    if (watched && cancellation_newest_buffer() == &t->cancellation.cleanup)
+        real_functions.cleanup_pop(&t->cancellation.cleanup, 0);
     call(buffer);
     if (watched)
         cancellation_watch(t);
@@ -140,7 +140,7 @@ ENTRY(int, pthread_cancel, (pthread_t id), id)
 static void cancellation_mark_exiting(void)
 {
     if (thread_base)
-        thread_base->exiting = true;
+        thread_base->cancellation.exiting = true;
 }
 
 ENTRY_LAST(pthread_exit, (void *result), result)

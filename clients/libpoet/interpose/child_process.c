@@ -179,13 +179,13 @@ uint64_t child_message(struct traced_thread *t, uint16_t type, uintptr_t site)
                          .partner = {0, serial}},
         NULL);
     record_mark_nonempty();
-    return number && !t->lost_count ? serial : 0;
+    return number && !t->lost_events.count ? serial : 0;
 }
 
 static struct traced_thread *child_recording_thread(void)
 {
     struct traced_thread *t = thread_self();
-    return t && !t->off && !t->busy ? t : NULL;
+    return t && !t->off_depth && !t->busy ? t : NULL;
 }
 
 /* ---- another program ---- */
@@ -208,7 +208,7 @@ struct exec_attempt child_exec_begin(uintptr_t site)
                         (t ? child_message(t, pid == child_pid ? TYPE_EXEC : TYPE_FORK, site) : 0));
     else
         b.slot = NULL;
-    b.vforked = pid != child_pid && thread_mine ? thread_mine->measured : NULL;
+    b.vforked = pid != child_pid && thread_mine ? thread_mine->profile : NULL;
     vforked_leaves(b.vforked);
     if (pid == child_pid && thread_mine)
         region_gone(thread_mine);
@@ -276,7 +276,7 @@ void child_record_exit_at_once(uintptr_t site)
             region_gone(thread_mine);
         return;
     }
-    vforked_ends(thread_mine ? thread_mine->measured : NULL);
+    vforked_ends(thread_mine ? thread_mine->profile : NULL);
     if (site && child_slot(pid)) /* a child of vfork: its events are its parent's */
         atomic_store(child_slot(pid), PID(pid) | STATE(CHILD_STATE_SILENT));
 }

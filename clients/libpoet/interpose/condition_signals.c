@@ -109,9 +109,9 @@ static bool condition_signals_held_here(const struct sync_object *c, const struc
     uint64_t key = agreed ? atomic_load(agreed) : 0;
     if (key <= SEVERAL_MUTEXES)
         return false;
-    for (size_t i = 0; i < t->hold_count; i++) {
-        const struct sync_object *o = t->holds[i].object;
-        if (o && o->kind == SYNC_MUTEX && o->held && o->visit == t->holds[i].visit &&
+    for (size_t i = 0; i < t->hold_stack.count; i++) {
+        const struct sync_object *o = t->hold_stack.holds[i].object;
+        if (o && o->kind == SYNC_MUTEX && o->held && o->visit == t->hold_stack.holds[i].visit &&
             shared_object_id(&o->line) == key)
             return true;
     }

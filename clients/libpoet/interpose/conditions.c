@@ -74,9 +74,9 @@ static void condition_end_wait(void *p)
     w->monitor->visit++;
     w->monitor->held = true;
     struct object_hold *hold = NULL;
-    for (size_t i = 0; i < t->hold_count; i++)
-        if (t->holds[i].object == w->monitor)
-            hold = &t->holds[i];
+    for (size_t i = 0; i < t->hold_stack.count; i++)
+        if (t->hold_stack.holds[i].object == w->monitor)
+            hold = &t->hold_stack.holds[i];
     if (hold)
         hold->visit = w->monitor->visit;
     else

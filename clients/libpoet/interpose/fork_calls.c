@@ -58,7 +58,7 @@ static void record_fork(struct traced_thread *t, uintptr_t site)
                                                         .count = 1},
                                        NULL)
                         : 0;
-    bool known = number && !t->lost_count;
+    bool known = number && !t->lost_events.count;
     lifecycle_forking(known ? high : 0, known ? low : 0);
     errno = saved;
 }

@@ -64,8 +64,8 @@ void hidden_use_mark_uncertain(const struct sync_object *o)
     struct traced_thread *t = thread_self();
     if (!t)
         foreign_thread_note_missed();
-    else if (!t->doubt)
-        t->doubt = hidden_use_reason(o);
+    else if (!t->untraced_reason)
+        t->untraced_reason = hidden_use_reason(o);
 }
 
 static bool hidden_use_is_new(const struct sync_object *o)
@@ -92,8 +92,8 @@ void hidden_use_acquire_exclusive(struct sync_object *o)
 
 void hidden_use_check_acquired(struct sync_object *o, struct traced_thread *t, bool alone)
 {
-    if (atomic_load(&o->hidden_by) != trace_line_index(t->own) && !t->doubt)
-        t->doubt = hidden_use_reason(o);
+    if (atomic_load(&o->hidden_by) != trace_line_index(t->own) && !t->untraced_reason)
+        t->untraced_reason = hidden_use_reason(o);
     if (alone)
         atomic_store(&o->hidden, false);
 }

@@ -371,7 +371,8 @@ static inline bool is_hold_of(const struct object_hold *hold, const void *lock,
 static inline void mutex_release(uintptr_t site, const void *lock, enum sync_object_kind kind)
 {
     struct traced_thread *t = thread_at(site);
-    struct object_hold *top = t && t->hold_count ? &t->holds[t->hold_count - 1] : NULL;
+    struct object_hold *top =
+        t && t->hold_stack.count ? &t->hold_stack.holds[t->hold_stack.count - 1] : NULL;
     if (LIKELY(top && is_hold_of(top, lock, kind) && top->depth == 1))
         mutex_release_hold(t, top, site);
     else

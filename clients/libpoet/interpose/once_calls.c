@@ -64,8 +64,8 @@ static void once_call_end_initializer(struct once_running *r)
 static void once_call_run_initializer(void)
 {
     struct traced_thread *t = thread_mine;
-    struct once_call c = *t->once; /* it may call pthread_once again */
-    t->once->ran = true;
+    struct once_call c = *t->once_calls.running; /* it may call pthread_once again */
+    t->once_calls.running->ran = true;
     if (!c.object) {
         c.function();
         return;
@@ -98,18 +98,18 @@ static bool is_done(const pthread_once_t *flag)
 #endif
 }
 
-static bool once_call_is_remembered(const struct traced_thread *t, const struct sync_object *o)
+static bool once_call_is_remembered(const struct thread_once *calls, const struct sync_object *o)
 {
     for (unsigned i = 0; i < ONCE_REMEMBERED; i++)
-        if (t->ready[i] == o)
+        if (calls->ready[i] == o)
             return true;
     return false;
 }
 
-static void once_call_remember(struct traced_thread *t, const struct sync_object *o)
+static void once_call_remember(struct thread_once *calls, const struct sync_object *o)
 {
-    if (!once_call_is_remembered(t, o))
-        t->ready[t->ready_next++ % ONCE_REMEMBERED] = o;
+    if (!once_call_is_remembered(calls, o))
+        calls->ready[calls->ready_next++ % ONCE_REMEMBERED] = o;
 }
 
 /* Called by unrecorded code. If another thread ran the initializer, that comes before this thread's
@@ -119,14 +119,14 @@ static __attribute__((noinline)) int once_call_untraced(pthread_once_t *flag,
 {
     struct traced_thread *t = thread_self();
     struct sync_object *o = t ? hidden_use_object(flag, SYNC_ONCE) : NULL;
-    if (!o || (once_call_is_remembered(t, o) && is_done(flag)))
+    if (!o || (once_call_is_remembered(&t->once_calls, o) && is_done(flag)))
         return real_functions.once(flag, function);
     struct once_call call = {.function = function};
-    t->once = &call;
+    t->once_calls.running = &call;
     int result = real_functions.once(flag, once_call_run_initializer);
     if (!call.ran)
         hidden_use_mark_uncertain(o);
-    once_call_remember(t, o);
+    once_call_remember(&t->once_calls, o);
     return result;
 }
 
@@ -137,7 +137,7 @@ int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
     struct sync_object *o = t ? sync_object_get(flag, SYNC_ONCE) : NULL;
     if (!o)
         return once_call_untraced(flag, function);
-    if (once_call_is_remembered(t, o) && is_done(flag))
+    if (once_call_is_remembered(&t->once_calls, o) && is_done(flag))
         return real_functions.once(flag, function);
     int saved = errno;
     struct trace_line *line = sync_object_line(t, o, false);
@@ -145,7 +145,7 @@ int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
         return once_call_untraced(flag, function);
     struct once_call call = {function, o, site, false};
     record_event(t, TYPE_ACQUIRE, thread_place(t), atomic_load(&line->index), site);
-    t->once = &call;
+    t->once_calls.running = &call;
     errno = saved;
     /* another one initializes it */
     if (!LIKELY(!replay_active) && thread_schedule_next_type(t, 0) == TYPE_READY)
@@ -167,7 +167,7 @@ int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
                                       .site = site,
                                       .partner = end},
                      NULL);
-        once_call_remember(t, o);
+        once_call_remember(&t->once_calls, o);
     }
     record_mark_nonempty();
     errno = saved;

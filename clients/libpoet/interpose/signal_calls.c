@@ -102,7 +102,7 @@ static void signal_call_record_handled(int sig, siginfo_t *info)
 {
     struct event_origin from = signal_call_receive_origin(info);
     struct traced_thread *t = thread_self();
-    if (!t || t->off || (!from.at.number && !from.doubt))
+    if (!t || t->off_depth || (!from.at.number && !from.doubt))
         return;
     if (t->busy || (poet_process_interrupted && !poet_process_interrupted())) {
         thread_note_loss(t, UNTRACED_HANDLER);
@@ -323,7 +323,7 @@ static struct signal_token signal_call_record_sent(struct traced_thread *t,
         NULL);
     record_mark_nonempty();
     uint64_t line = trace_line_index(place);
-    if (!carries || !number || t->lost_count || (!here && !serial) || (number >> 40) ||
+    if (!carries || !number || t->lost_events.count || (!here && !serial) || (number >> 40) ||
         (line >> 24))
         return (struct signal_token){0};
     return here ? signal_token_make(line << 40 | number, process_instance, s->code)
@@ -350,7 +350,7 @@ static bool send_signal(uintptr_t site, const struct signal_sending *s)
 {
     struct traced_thread *t =
         site && signal_call_may_trace(s->sig) && !thread_runtime() ? thread_self() : NULL;
-    if (!t || t->off || t->busy)
+    if (!t || t->off_depth || t->busy)
         return false;
     int saved = errno;
     pid_t self = getpid();

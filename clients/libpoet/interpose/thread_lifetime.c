@@ -138,7 +138,7 @@ static void thread_lifetime_key_destructor(void *p)
         foreign_thread_end(p);
         return;
     }
-    if (++t->rounds < LAST_ROUND) {
+    if (++t->destructor_rounds < LAST_ROUND) {
         pthread_setspecific(end_key, t);
         return;
     }
@@ -289,18 +289,20 @@ bool thread_lifetime_renew(struct traced_thread *t)
         return false;
     t->untaken +=
         t->queue ? lost_events_count_untaken(t->queue, atomic_load(&t->queue->tail), t->head) : 0;
-    t->untaken +=
-        t->older ? lost_events_count_untaken(t->older, atomic_load(&t->older->tail), t->older_head)
-                 : 0;
+    t->untaken += t->older_queue.queue
+                      ? lost_events_count_untaken(t->older_queue.queue,
+                                                  atomic_load(&t->older_queue.queue->tail),
+                                                  t->older_queue.head)
+                      : 0;
     region_end(t);
     server_queue_done(t);
     if (!server_queue_create(t, QUEUE_WHOLE))
         return false; /* the next call tries again, once there is a server */
-    t->head = t->tail = t->look_at = t->last_head = t->clock_gap = 0;
+    t->head = t->tail = t->server_check_at = t->last_head = t->cpu_clock.gap = 0;
     t->last = (struct event_id){0, 0};
-    t->hold_count = t->lost_count = 0;
-    t->strand = NULL;
-    t->stalled = t->unnumbered = false;
+    t->hold_stack.count = t->lost_events.count = 0;
+    t->coroutine = NULL;
+    t->stalled = t->lost_events.unnumbered = false;
     t->unreported = 0;
     atomic_store(&t->task->line.number, 0);
     t->task->end = 0;

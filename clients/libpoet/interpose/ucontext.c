@@ -50,9 +50,9 @@ static void ucontext_remember_coroutine(const void *context, struct coroutine *s
 
 static struct object_hold *ucontext_hold(struct traced_thread *t, const struct coroutine *c)
 {
-    for (size_t i = t->hold_count; c && i-- > 0;)
-        if (t->holds[i].object == c->context)
-            return &t->holds[i];
+    for (size_t i = t->hold_stack.count; c && i-- > 0;)
+        if (t->hold_stack.holds[i].object == c->context)
+            return &t->hold_stack.holds[i];
     return NULL;
 }
 
@@ -115,7 +115,7 @@ static void ucontext_switch_coroutine(struct traced_thread *t, struct coroutine 
         if (to)
             coroutine_stack_enter(t, to->calls);
     }
-    t->strand = to;
+    t->coroutine = to;
     busy_end(t);
 }
 
@@ -131,7 +131,7 @@ static void ucontext_before_switch(const ucontext_t *save, const ucontext_t *tar
         return;
     int saved = errno;
     bool known;
-    struct coroutine *from = t->strand, *to = ucontext_coroutine(target, &known);
+    struct coroutine *from = t->coroutine, *to = ucontext_coroutine(target, &known);
     if (save)
         ucontext_remember_coroutine(save, from);
     if (known && to != from && ucontext_is_traced(t, from) && ucontext_is_traced(t, to))
@@ -158,7 +158,7 @@ ENTRY(int, setcontext, (const ucontext_t *target), target)
 static void ucontext_record_end(struct coroutine *c)
 {
     struct traced_thread *t = thread_present();
-    if (!t || t->strand != c || !trace_line_index(&c->context->line))
+    if (!t || t->coroutine != c || !trace_line_index(&c->context->line))
         return;
     int saved = errno;
     busy_begin(t);
@@ -173,7 +173,7 @@ static void ucontext_record_end(struct coroutine *c)
                                   .site = (uintptr_t)c->function},
                  NULL);
     coroutine_stack_end(t);
-    t->strand = c->waited_for ? c->resumer : NULL;
+    t->coroutine = c->waited_for ? c->resumer : NULL;
     c->waited_for = false;
     sync_object_destroy(c->context->address, SYNC_COROUTINE);
     busy_end(t);

@@ -60,7 +60,7 @@ void calibration_run(struct traced_thread *t, struct thread_profile *m)
     m->all = true;
     if (atomic_load(&t->queue->wanted) & WANTED_EVERY)
         call_log_rehearse(m);
-    t->measured = m;
+    t->profile = m;
     for (unsigned i = 0; i < LEAST_ROUNDS || (i < ROUNDS && tracer_clock_now() - from < MOST_NS);
          i++) {
         uint64_t took = calibration_one_round(m), all = sum_of(&contexts_of(m)[1].real);
@@ -70,7 +70,7 @@ void calibration_run(struct traced_thread *t, struct thread_profile *m)
         }
         before = all;
     }
-    t->measured = NULL;
+    t->profile = NULL;
     call_log_leave(m);
     uint64_t ns = tracer_clock_now() - from, ticks = thread_profile_ticks(m) - from_ticks;
     calibration_end(m);

@@ -62,7 +62,7 @@ static bool call_log_may_have(const struct traced_thread *t, struct thread_profi
 {
     if (m->every_later && m->every_later != NEVER)
         m->every_later--;
-    return t && seccomp_allows(ALLOWED_QUEUES) && t->measured == m && !t->busy && !m->every_later &&
+    return t && seccomp_allows(ALLOWED_QUEUES) && t->profile == m && !t->busy && !m->every_later &&
            t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed);
 }
 

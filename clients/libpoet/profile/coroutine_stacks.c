@@ -64,7 +64,7 @@ static void coroutine_stack_save(const struct thread_profile *m,
 
 void coroutine_stack_leave(struct traced_thread *t, struct coroutine_calls **kept)
 {
-    struct thread_profile *m = t->measured;
+    struct thread_profile *m = t->profile;
     if (!m)
         return;
     const struct profile_region_frame *base = coroutine_stack_base(m);
@@ -105,7 +105,7 @@ void coroutine_stack_enter(struct traced_thread *t, struct coroutine_calls *kept
 
 void coroutine_stack_end(struct traced_thread *t)
 {
-    struct thread_profile *m = t->measured;
+    struct thread_profile *m = t->profile;
     if (!m)
         return;
     const struct profile_region_frame *base = coroutine_stack_base(m);
@@ -118,7 +118,7 @@ void coroutine_stack_end(struct traced_thread *t)
 
 void coroutine_stack_call_again(struct traced_thread *t)
 {
-    struct thread_profile *m = t->measured;
+    struct thread_profile *m = t->profile;
     const struct profile_region_frame *base = m ? coroutine_stack_base(m) : NULL;
     if (!base || base == frames_of(m) || base >= call_stack_top(m))
         return;

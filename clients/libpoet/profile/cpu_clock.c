@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/cpu_clock.h"
 
+#include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/tracer_clock.h"
 
 #include <errno.h>
@@ -43,32 +44,33 @@ static uint64_t cpu_clock_gap(const struct traced_thread *t)
 void cpu_clock_want(struct traced_thread *t, bool wanted)
 {
     wanted = wanted && seccomp_allows(ALLOWED_CPU);
-    if (!wanted == !t->clock_gap)
+    if (!wanted == !t->cpu_clock.gap)
         return;
-    t->clock_gap = wanted ? cpu_clock_gap(t) : 0;
-    t->recorded_at = cpu_clock_timestamp(t);
-    t->cpu_restarted = wanted;
-    t->cpu_had = 0;
-    t->cpu_since = t->task || !wanted ? 0 : cpu_clock_read_ns();
+    t->cpu_clock.gap = wanted ? cpu_clock_gap(t) : 0;
+    t->cpu_clock.recorded_at = cpu_clock_timestamp(t);
+    t->cpu_clock.restarted = wanted;
+    t->cpu_clock.used_ns = 0;
+    t->cpu_clock.since_ns = t->task || !wanted ? 0 : cpu_clock_read_ns();
 }
 
 struct activity_record cpu_clock_now(struct traced_thread *t)
 {
     struct activity_record head = {.what = ACTIVITY_CPU,
-                                   .cpu_ns = t->cpu_had + (cpu_clock_read_ns() - t->cpu_since)};
-    if (t->cpu_restarted && !t->task)
+                                   .cpu_ns = t->cpu_clock.used_ns +
+                                             (cpu_clock_read_ns() - t->cpu_clock.since_ns)};
+    if (t->cpu_clock.restarted && !t->task)
         head.what |= ACTIVITY_CPU_ANEW;
     return head;
 }
 
-void cpu_clock_away(struct traced_thread *t)
+void cpu_clock_away(struct thread_cpu_clock *clock)
 {
-    if (t->clock_gap && seccomp_allows(ALLOWED_CPU))
-        t->cpu_had += cpu_clock_read_ns() - t->cpu_since;
+    if (clock->gap && seccomp_allows(ALLOWED_CPU))
+        clock->used_ns += cpu_clock_read_ns() - clock->since_ns;
 }
 
-void cpu_clock_back(struct traced_thread *t)
+void cpu_clock_back(struct thread_cpu_clock *clock)
 {
-    if (t->clock_gap && seccomp_allows(ALLOWED_CPU))
-        t->cpu_since = cpu_clock_read_ns();
+    if (clock->gap && seccomp_allows(ALLOWED_CPU))
+        clock->since_ns = cpu_clock_read_ns();
 }

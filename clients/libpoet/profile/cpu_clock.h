@@ -10,10 +10,24 @@
 #define CLIENTS_LIBPOET_PROFILE_CPU_CLOCK_H
 
 #include "clients/libpoet/core/seccomp_allowed.h"
-#include "clients/libpoet/core/thread.h"
 #include "wire/activity_record.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #pragma GCC visibility push(hidden)
+
+struct traced_thread;
+
+/* The CPU clock of a thread, in the unit of its slots if not stated otherwise. Written by the
+ * thread: the time of its last record by record.c, the rest by cpu_clock.c. */
+struct thread_cpu_clock {
+    uint64_t recorded_at; /* the time of the last record, where `gap` is not 0 */
+    uint64_t gap; /* after this time a record has the CPU clock; 0: not wanted */
+    uint64_t used_ns; /* CPU time used until `since_ns` */
+    uint64_t since_ns; /* the clock of the system's thread from which on more is added */
+    bool restarted; /* it counts from the next record on */
+};
 
 /* Sets whether it is wanted from now on. */
 void cpu_clock_want(struct traced_thread *thread, bool wanted);
@@ -21,13 +35,13 @@ void cpu_clock_want(struct traced_thread *thread, bool wanted);
 struct activity_record cpu_clock_now(struct traced_thread *thread);
 /* Called when another task replaces this one on the thread of the system, and when it resumes,
  * perhaps on another thread. */
-void cpu_clock_away(struct traced_thread *thread);
-void cpu_clock_back(struct traced_thread *thread);
+void cpu_clock_away(struct thread_cpu_clock *clock);
+void cpu_clock_back(struct thread_cpu_clock *clock);
 
 /* Returns whether a record that is made at `now` must include it. */
-static inline bool cpu_clock_is_due(const struct traced_thread *t, uint64_t now)
+static inline bool cpu_clock_is_due(const struct thread_cpu_clock *clock, uint64_t now)
 {
-    return t->clock_gap && now - t->recorded_at > t->clock_gap && seccomp_allows(ALLOWED_CPU);
+    return clock->gap && now - clock->recorded_at > clock->gap && seccomp_allows(ALLOWED_CPU);
 }
 
 #pragma GCC visibility pop

@@ -66,8 +66,8 @@ static __attribute__((noinline, cold)) begin_catch *exceptions_find_for(const vo
 void *__cxa_begin_catch(void *exception)
 {
     const struct traced_thread *t = thread_mine;
-    if (t && t->measured)
-        call_stack_cut(t->measured, instrument_wanted(t),
+    if (t && t->profile)
+        call_stack_cut(t->profile, instrument_wanted(t),
                        (uint64_t)(uintptr_t)__builtin_frame_address(0));
     begin_catch *next = from_the_start;
     return (next ? next : exceptions_find_for(__builtin_return_address(0)))(exception);

@@ -7,7 +7,7 @@
 uint64_t poet_heap_context(void)
 {
     const struct traced_thread *t = thread_self();
-    const struct thread_profile *m = t && t->queue ? t->measured : NULL;
+    const struct thread_profile *m = t && t->queue ? t->profile : NULL;
     if (!m || !(atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_CALLS))
         return 0;
     uint32_t context = atomic_load_explicit(&call_stack_top(m)->context, memory_order_relaxed);
@@ -17,7 +17,7 @@ uint64_t poet_heap_context(void)
 uint32_t poet_heap_calls(uint64_t context, uint64_t *functions, uint32_t most)
 {
     const struct traced_thread *t = thread_self();
-    const struct thread_profile *m = t ? t->measured : NULL;
+    const struct thread_profile *m = t ? t->profile : NULL;
     uint32_t n = 0;
     if (!m || m->serial != context >> 32)
         return 0;

@@ -41,7 +41,7 @@ void instrument_begin(void)
 
 struct thread_profile *instrument_first_call(struct traced_thread *t)
 {
-    return region_create(t) ? t->measured : NULL;
+    return region_create(t) ? t->profile : NULL;
 }
 
 static struct thread_profile *instrument_measured_thread(uint32_t *wanted)
@@ -85,7 +85,7 @@ __attribute__((weak)) HOOK void __cyg_profile_func_enter(void *function, void *s
     uint32_t wanted = instrument_wanted(t);
     if (LIKELY(!(wanted & WANTED_CALLS)))
         return;
-    struct thread_profile *m = t->measured;
+    struct thread_profile *m = t->profile;
     if (m && wanted & (WANTED_REAL | WANTED_CPU))
         instrument_enter_timed(function, site, m, wanted);
     else if (!LIKELY(m && fast_path_enter(m, (uint64_t)(uintptr_t)function,
@@ -96,8 +96,8 @@ __attribute__((weak)) HOOK void __cyg_profile_func_enter(void *function, void *s
 OUT_OF_LINE void instrument_exit_slow(void *function, void *site, uint64_t stack)
 {
     const struct traced_thread *t = thread_mine;
-    if (t && t->measured)
-        call_stack_function_exit(t->measured, instrument_wanted(t), (uint64_t)(uintptr_t)function,
+    if (t && t->profile)
+        call_stack_function_exit(t->profile, instrument_wanted(t), (uint64_t)(uintptr_t)function,
                                  stack);
     others_exit(function, site);
 }
@@ -108,8 +108,8 @@ __attribute__((weak)) HOOK void __cyg_profile_func_exit(void *function, void *si
     uint64_t of = (uint64_t)(uintptr_t)function;
     if (!LIKELY(!others_exit))
         instrument_exit_slow(function, site, STACK);
-    else if (t && t->measured && !fast_path_exit(t->measured, of))
-        call_stack_function_exit(t->measured, instrument_wanted(t), of, STACK);
+    else if (t && t->profile && !fast_path_exit(t->profile, of))
+        call_stack_function_exit(t->profile, instrument_wanted(t), of, STACK);
 }
 
 /* ---- named parts of functions ---- */
@@ -127,7 +127,7 @@ void poet_scope(const char *name)
 void poet_scope_end(void)
 {
     const struct traced_thread *t = thread_mine;
-    struct thread_profile *m = t ? t->measured : NULL;
+    struct thread_profile *m = t ? t->profile : NULL;
     if (m)
         call_stack_scope_exit(m, instrument_wanted(t), SCOPE_NAMED);
 }
@@ -142,25 +142,25 @@ void instrument_wait_begin(struct traced_thread *t, uint32_t type, uintptr_t sit
     if (m)
         call_stack_function_enter(m, wanted, type, site ? site + 1 : 0, SCOPE_WAITED, STACK);
     t->waiting++;
-    if (!t->rests)
+    if (!t->idle)
         atomic_fetch_sub_explicit(&threads_running, 1, memory_order_relaxed);
 }
 
 void instrument_wait_end(struct traced_thread *t, uint32_t type)
 {
     t->waiting--;
-    if (!t->rests)
+    if (!t->idle)
         atomic_fetch_add_explicit(&threads_running, 1, memory_order_relaxed);
-    if (t->measured)
-        call_stack_function_exit(t->measured, instrument_wanted(t), type, STACK);
+    if (t->profile)
+        call_stack_function_exit(t->profile, instrument_wanted(t), type, STACK);
 }
 
 void poet_rests(int rests)
 {
     struct traced_thread *t = thread_mine;
-    if (!t || t->rests == (rests != 0))
+    if (!t || t->idle == (rests != 0))
         return;
-    t->rests = rests != 0;
+    t->idle = rests != 0;
     if (!t->waiting)
         atomic_fetch_add_explicit(&threads_running, rests ? UINT32_MAX : 1, memory_order_relaxed);
 }

@@ -25,8 +25,8 @@ static uint64_t longjmp_get_stack(const struct __jmp_buf_tag *to)
 static void leave_calls(const struct __jmp_buf_tag *to)
 {
     const struct traced_thread *t = thread_mine;
-    if (t && t->measured)
-        call_stack_cut(t->measured, instrument_wanted(t),
+    if (t && t->profile)
+        call_stack_cut(t->profile, instrument_wanted(t),
                        longjmp_get_stack(to) - 2 * sizeof(void *));
 }
 #else

@@ -38,7 +38,7 @@ static void region_clear(struct thread_profile *m)
 
 static struct thread_profile *region_init(struct traced_thread *t, void *memory)
 {
-    struct thread_profile *m = t->measured_kept;
+    struct thread_profile *m = t->profile_kept;
     if (m->head) /* used before; otherwise it is zero, and most of it need not be touched */
         region_clear(m);
     m->head = memory;
@@ -85,7 +85,7 @@ static bool region_map(struct traced_thread *t)
     if (memory == MAP_FAILED) {
         if (fd >= 0)
             close(fd);
-        t->measured_later = NEVER;
+        t->profile_retry = NEVER;
         return false;
     }
     struct thread_profile *m = region_init(t, memory);
@@ -98,9 +98,9 @@ static bool region_map(struct traced_thread *t)
     calibration_apply(m);
     bool taken = region_send(fd, t);
     close(fd);
-    t->measured_later = taken ? 0 : LATER;
+    t->profile_retry = taken ? 0 : LATER;
     if (taken)
-        t->measured = m;
+        t->profile = m;
     else {
         activity_end(m);
         munmap(memory, REGION_MAP_BYTES);
@@ -110,15 +110,15 @@ static bool region_map(struct traced_thread *t)
 
 static bool region_may_have(struct traced_thread *t)
 {
-    if (t->measured_later && t->measured_later != NEVER)
-        t->measured_later--;
-    if (t->busy || !seccomp_allows(ALLOWED_QUEUES) || t->measured_later || server_needs_socket ||
+    if (t->profile_retry && t->profile_retry != NEVER)
+        t->profile_retry--;
+    if (t->busy || !seccomp_allows(ALLOWED_QUEUES) || t->profile_retry || server_needs_socket ||
         !t->queue || !trace_line_index(t->own) ||
         t->life != atomic_load_explicit(&current_lifetime, memory_order_relaxed))
         return false;
-    if (!t->measured_kept)
-        t->measured_kept = tracer_arena_alloc(sizeof *t->measured_kept);
-    return t->measured_kept != NULL;
+    if (!t->profile_kept)
+        t->profile_kept = tracer_arena_alloc(sizeof *t->profile_kept);
+    return t->profile_kept != NULL;
 }
 
 /* No handler runs in between: its calls must be counted, too. */
@@ -154,14 +154,14 @@ static void region_add_paused(struct thread_profile *m, uint64_t now)
 
 void region_check(struct traced_thread *t)
 {
-    struct thread_profile *m = t->measured;
+    struct thread_profile *m = t->profile;
     if (m && m->anchored && !m->left)
         cpu_gap_check(m, call_stack_top(m));
 }
 
 void region_gone(struct traced_thread *t)
 {
-    struct thread_profile *m = t->measured;
+    struct thread_profile *m = t->profile;
     region_check(t);
     if (m)
         sum_set(&m->head->gone, thread_profile_ticks(m));
@@ -169,8 +169,8 @@ void region_gone(struct traced_thread *t)
 
 void region_stays(struct traced_thread *t)
 {
-    if (t->measured)
-        sum_set(&t->measured->head->gone, 0);
+    if (t->profile)
+        sum_set(&t->profile->head->gone, 0);
 }
 
 /* Pauses all calls, so that only the thread itself is left. */
@@ -200,25 +200,25 @@ static uint64_t region_settle(struct thread_profile *m)
 
 void region_leave_calls(struct traced_thread *t)
 {
-    struct thread_profile *m = t->measured;
+    struct thread_profile *m = t->profile;
     if (!m)
         return;
     region_check(t);
     uint64_t now = region_settle(m);
-    t->measured = NULL; /* of handlers */
+    t->profile = NULL; /* of handlers */
     atomic_signal_fence(memory_order_seq_cst);
     region_pause_calls(m, now);
     atomic_signal_fence(memory_order_seq_cst);
-    t->measured = m;
+    t->profile = m;
 }
 
 void region_quit(struct traced_thread *t)
 {
-    struct thread_profile *m = t->measured;
+    struct thread_profile *m = t->profile;
     if (!m)
         return;
     uint64_t now = region_settle(m);
-    t->measured = NULL;
+    t->profile = NULL;
     atomic_signal_fence(memory_order_seq_cst);
     region_pause_calls(m, now);
     call_stack_drop(m, now, now - m->off);
@@ -226,8 +226,8 @@ void region_quit(struct traced_thread *t)
 
 void region_end(struct traced_thread *t)
 {
-    struct thread_profile *m = t->measured;
-    t->measured_later = 0;
+    struct thread_profile *m = t->profile;
+    t->profile_retry = 0;
     if (!m)
         return;
     region_check(t);
@@ -239,11 +239,11 @@ void region_end(struct traced_thread *t)
 
 void region_forked(struct traced_thread *t)
 {
-    struct thread_profile *m = t ? t->measured : NULL;
+    struct thread_profile *m = t ? t->profile : NULL;
     atomic_store(&threads_running, 0);
     frames_forked((uint64_t)(uintptr_t)__builtin_frame_address(0));
     if (t)
-        t->measured = NULL;
+        t->profile = NULL;
     if (m)
         if (m) {
             activity_end(m);
@@ -256,7 +256,7 @@ void region_forked(struct traced_thread *t)
 
 void region_pause(struct traced_thread *t)
 {
-    struct thread_profile *m = t->measured;
+    struct thread_profile *m = t->profile;
     if (!m)
         return;
     m->left = thread_profile_ticks(m);
@@ -266,7 +266,7 @@ void region_pause(struct traced_thread *t)
 /* Other threads of the system have other CPU clocks. */
 void region_resume(struct traced_thread *t)
 {
-    struct thread_profile *m = t->measured;
+    struct thread_profile *m = t->profile;
     if (!m || !m->left)
         return;
     uint64_t now = thread_profile_ticks(m);
@@ -277,7 +277,7 @@ void region_resume(struct traced_thread *t)
 
 uint32_t region_current_context(const struct traced_thread *t)
 {
-    const struct profile_region_frame *f = call_stack_top(t->measured);
+    const struct profile_region_frame *f = call_stack_top(t->profile);
     bool waits =
         f->function && f->function <= UINT16_MAX; /* in a call that is recorded: its caller */
     return atomic_load_explicit(&f[waits ? -1 : 0].context, memory_order_relaxed);

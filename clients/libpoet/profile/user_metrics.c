@@ -142,7 +142,7 @@ user_metric_cell_slow(poet_meter_t meter, unsigned kind)
     if (!t || !t->queue ||
         !(atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_METERS))
         return NULL;
-    const struct thread_profile *m = t->measured ? t->measured : instrument_first_call(t);
+    const struct thread_profile *m = t->profile ? t->profile : instrument_first_call(t);
     if (!m)
         return NULL;
     return m->head->kinds[meter] == kind ? &user_metric_cells(m)[meter]
@@ -154,11 +154,11 @@ static inline __attribute__((always_inline)) struct profile_region_cell *
 user_metric_cell_ready(poet_meter_t meter, unsigned kind)
 {
     const struct traced_thread *t = thread_mine;
-    if (!LIKELY(t && t->measured && t->queue && meter < REGION_CELLS &&
-                t->measured->head->kinds[meter] == kind &&
+    if (!LIKELY(t && t->profile && t->queue && meter < REGION_CELLS &&
+                t->profile->head->kinds[meter] == kind &&
                 atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_METERS))
         return NULL;
-    return &user_metric_cells(t->measured)[meter];
+    return &user_metric_cells(t->profile)[meter];
 }
 
 static inline void user_metric_add_to_cell(_Atomic int64_t *sum, int64_t n)

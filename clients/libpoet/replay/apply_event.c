@@ -75,7 +75,7 @@ static bool apply_event_one(struct traced_thread *t, struct thread_schedule *p, 
     }
     if (!LIKELY(!replay_stop_is_debugged()))
         replay_stop_reach(p->line, p->next, (uint64_t)(e - p->events), e != &p->events[p->next]);
-    if (line != t->alone && apply_event_is_first_of_line(p, e) &&
+    if (line != t->unshared_line && apply_event_is_first_of_line(p, e) &&
         !replay_ticket_wait(p->line, e->line, e->number - 1))
         return false;
     if (e->ticket && !replay_ticket_wait(p->line, e->about, e->ticket - 1))
@@ -86,7 +86,7 @@ static bool apply_event_one(struct traced_thread *t, struct thread_schedule *p, 
 
 static void apply_event_rest(struct traced_thread *t, const struct record *r)
 {
-    if (r->a != t->alone)
+    if (r->a != t->unshared_line)
         thread_schedule_wait_rest(t, thread_schedule_line(t, r->a));
     if (r->b)
         thread_schedule_wait_rest(t, thread_schedule_line(t, r->b));
@@ -108,7 +108,7 @@ static inline bool apply_event_is_next(const struct traced_thread *t,
     return p->next + p->now_count < p->count && schedule_map_is_type(e, type) &&
            atomic_load_explicit(&line->script, memory_order_relaxed) == e->line && !e->ticket &&
            !apply_event_is_join(type) && (!e->about || schedule_map_code(e->about) == about) &&
-           (line == t->alone || !apply_event_is_first_of_line(p, e) ||
+           (line == t->unshared_line || !apply_event_is_first_of_line(p, e) ||
             replay_ticket_is_reached(shared_schedule_line(e->line), e->number - 1));
 }
 
@@ -154,7 +154,7 @@ void thread_schedule_before_record(struct traced_thread *t, const struct record 
     struct thread_schedule *p = schedule_map_thread(t);
     if (hold_points_active)
         hold_point_before_event(t, r);
-    t->part.now_count = 0;
+    t->schedule.now_count = 0;
     if (!shared_schedule_is_active())
         return;
     if (!p || p->next == p->count)
@@ -168,8 +168,8 @@ void thread_schedule_before_record(struct traced_thread *t, const struct record 
     for (unsigned i = 0; i < count; i++)
         left += !!steps[i].type_a + !!steps[i].type_b;
     if (!p) {
-        t->part.before += left;
-        t->part.records++;
+        t->schedule.before += left;
+        t->schedule.records++;
         return;
     }
     if (!LIKELY(apply_event_goes_on(t, p, r, steps, count)) &&
@@ -235,7 +235,9 @@ void thread_schedule_after_record(struct traced_thread *t, const struct record *
     struct thread_schedule *p = schedule_map_thread(t);
     if (hold_points_active)
         hold_point_after_event();
-    uint32_t alone = t->alone ? atomic_load_explicit(&t->alone->script, memory_order_relaxed) : 0;
+    uint32_t alone = t->unshared_line
+                         ? atomic_load_explicit(&t->unshared_line->script, memory_order_relaxed)
+                         : 0;
     if (!p || !apply_event_has_number(p, r, first_a, first_b))
         return;
     while (p->met & 1) {

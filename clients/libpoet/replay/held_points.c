@@ -125,8 +125,8 @@ static struct hold_point_thread *hold_point_wait_begin(struct traced_thread *t,
         me = hold_point_held[i].thread ? NULL : &hold_point_held[i];
     if (me) {
         *me = (struct hold_point_thread){.thread = t, .asks = asks};
-        for (size_t i = 0; i < t->hold_count && me->count < HOLDS_SEEN; i++)
-            me->holds[me->count++] = t->holds[i].line;
+        for (size_t i = 0; i < t->hold_stack.count && me->count < HOLDS_SEEN; i++)
+            me->holds[me->count++] = t->hold_stack.holds[i].line;
         hold_point_close_cycle(me);
     }
     latch_unlock(&held_lock);
@@ -237,7 +237,7 @@ static void hold_point_hold(struct traced_thread *t, uint32_t bits, const struct
         bool circle = p->until == HOLD_UNTIL_CYCLE;
         if (!(bits >> i & 1) || !hold_point_is_selected(p, atomic_fetch_add(&p->came, 1)) ||
             p->until == HOLD_UNTIL_NOT_HELD ||
-            atomic_load(&p->late) >= hold_point_file->late_most || (circle && !t->hold_count))
+            atomic_load(&p->late) >= hold_point_file->late_most || (circle && !t->hold_stack.count))
             continue;
         busy_begin(t);
         struct hold_point_thread *me = circle ? hold_point_wait_begin(t, asks) : NULL;
@@ -276,7 +276,7 @@ void hold_point_before_event(struct traced_thread *t, const struct record *r)
     uint32_t before = 0;
     hold_point_leave_inside();
     meets = 0;
-    if (t->part.line && t->part.next < t->part.count)
+    if (t->schedule.line && t->schedule.next < t->schedule.count)
         return; /* it repeats */
     for (unsigned i = 0; i < count; i++) {
         meets |= hold_point_find(t, steps[i].type_a, r->site) |

@@ -106,7 +106,7 @@ bool replayed_input_fails(struct traced_thread *t)
     uint64_t at;
     if (!replayed_input_recorded || !thread_schedule_active(t))
         return false;
-    uint32_t line = replayed_input_next(&t->part, &at);
+    uint32_t line = replayed_input_next(&t->schedule, &at);
     return recorded_input_next(replayed_input_recorded, line, &at, &was) && was.result < 0;
 }
 
@@ -114,7 +114,7 @@ bool replayed_input_find(struct traced_thread *t, struct input *call, struct rep
 {
     if (!replayed_input_recorded || !thread_schedule_active(t))
         return false;
-    struct thread_schedule *p = &t->part;
+    struct thread_schedule *p = &t->schedule;
     uint64_t from, at;
     uint32_t line = replayed_input_next(p, &from);
     struct input was = {0};

@@ -115,8 +115,8 @@ void schedule_map_new_process(const struct schedule_event *e, uint64_t message)
 
 void schedule_map_find_thread(struct traced_thread *t)
 {
-    struct thread_schedule *p = &t->part;
-    uint16_t named = t->task ? t->task->named : t->named;
+    struct thread_schedule *p = &t->schedule;
+    uint16_t named = t->task ? t->task->named : t->name_hash;
     p->sought = true;
     uint32_t as = atomic_load(&t->own->script);
     if (!as && born) /* a child: its lines are different from those of its parent */
@@ -141,7 +141,7 @@ void schedule_map_find_thread(struct traced_thread *t)
 
 void thread_schedule_named(struct traced_thread *t, uint16_t named)
 {
-    struct thread_schedule *p = &t->part;
+    struct thread_schedule *p = &t->schedule;
     uint32_t as = p->sought && !p->line && shared_schedule_is_active()
                       ? schedule_map_find_foreign(t, named)
                       : 0;

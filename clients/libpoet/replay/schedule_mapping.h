@@ -19,7 +19,7 @@ void schedule_map_find_thread(struct traced_thread *thread);
  * was abandoned. */
 static inline struct thread_schedule *schedule_map_thread(struct traced_thread *thread)
 {
-    struct thread_schedule *part = &thread->part;
+    struct thread_schedule *part = &thread->schedule;
     if (!LIKELY(part->sought) && shared_schedule)
         schedule_map_find_thread(thread);
     return LIKELY(part->line != NULL) && shared_schedule_is_active() ? part : NULL;
