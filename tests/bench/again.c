@@ -1,7 +1,7 @@
-/* again THREADS LOCKS EACH: each thread takes LOCKS locks, each EACH-th time (0: never) one that
- * all have in common, else one of its own; with EACH 1 they take turns as far as the system lets
- * them.  Prints how many seconds that took, how often the common lock went from one thread to
- * another, and the seconds of processor time. */
+/* again THREADS LOCKS EACH: each thread acquires LOCKS locks; every EACH-th time (0: never) one
+ * that all threads share, otherwise its own. With EACH 1 each thread yields after each lock.
+ * Prints the elapsed seconds, how often the shared lock passed from one thread to another, and the
+ * seconds of CPU time. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Many agents that are not there: one process speaks for all of them, and each forwards the same
- * journal as its own, of a program (one) that is another one by its instance. usage: agents TARGET
- * AGENTS JOURNAL ; prints how long it took until all was acknowledged. */
+/* agents TARGET AGENTS JOURNAL: simulates many agents in one process. Each forwards the same
+ * journal, of one program, with a program instance of its own. Prints how long it took until
+ * everything was acknowledged. */
 #define _GNU_SOURCE
 #include "base/alloc.h"
 #include "server/forwarding/destination.h"
@@ -15,15 +15,14 @@
 #include <time.h>
 
 #define BATCH_BYTES (256u << 10)
-#define PATIENCE_SECONDS 120 /* without a word from the server */
+#define PATIENCE_SECONDS 120 /* maximum time without a message from the server */
 
-/* The journal, as all of them send it; but where the program's instance is in it, each has its
- * own. */
+/* The batches of the journal, which all agents send; the program's instance in them is replaced. */
 static struct batches {
     struct batch {
         struct forwarded_batch is;
-        uint8_t *raw; /* NULL: the same for all */
-        size_t *instances; /* where one lies in it */
+        uint8_t *raw; /* uncompressed; NULL if it contains no instance */
+        size_t *instances; /* offsets of the instance in raw */
         size_t instance_count;
     } *items;
     size_t count, room;
@@ -33,7 +32,7 @@ static struct batches {
 static struct agent {
     struct destination *to;
     uint32_t number;
-    size_t next; /* batch */
+    size_t next; /* index of the next batch */
     bool complete;
 } *agents;
 static uint32_t agent_count, left;
@@ -41,7 +40,7 @@ static const char *run;
 static struct ev_loop *loop;
 static ev_timer patience;
 
-/* Its packed bytes are the caller's. */
+/* Compresses a batch; the caller frees the result. */
 static uint8_t *pack(struct forwarded_batch *batch, const uint8_t *raw)
 {
     size_t room = compression_bound(batch->raw);
@@ -77,7 +76,7 @@ static void add_batch(struct encoder *raw, uint32_t count)
     raw->size = 0;
 }
 
-/* By which number the program is known. */
+/* Sets the instance of the program. Returns false if there are several programs. */
 static bool learn_instance(const struct forwarded_chunk *session)
 {
     struct program_hello told;
@@ -148,7 +147,7 @@ static void on_here(void *context)
 
 static void on_away(void *context, const char *why)
 {
-    static bool said; /* where many come at once some are put off, and try again */
+    static bool said; /* if many connect at once, some are rejected and try again */
     (void)context;
     if (!said)
         fprintf(stderr, "agents: %s\n", why);

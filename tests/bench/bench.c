@@ -1,7 +1,8 @@
-/* What recording costs inside the program, beside a bare ring buffer.  bench THREADS PAIRS
- * [contended]: prints nanoseconds of CPU a lock/unlock pair, each thread on a mutex of its own, or
- * of time where all use one.  THREADS 0: a record of the ring.  PAIRS such as 3s: as many as there
- * are in that time; prints nanoseconds of time a pair, and pairs. */
+/* bench THREADS PAIRS [contended]: the overhead of recording in the program. Prints nanoseconds of
+ * CPU time per lock/unlock pair, with a mutex per thread, or with "contended" nanoseconds of
+ * elapsed time with one mutex. THREADS 0: of a record in a bare ring buffer, for comparison. PAIRS
+ * may be a duration such as 3s; then it prints the elapsed nanoseconds per pair, and the number of
+ * pairs. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdbool.h>
@@ -14,7 +15,7 @@
 
 static long pairs;
 static pthread_mutex_t shared = PTHREAD_MUTEX_INITIALIZER;
-static double until_ns; /* not 0: then pairs is only how often the clock is read */
+static double until_ns; /* if not 0, `pairs` is the interval at which the clock is read */
 static long done;
 static int contended, count;
 
@@ -49,7 +50,7 @@ static void *work(void *argument)
     return argument;
 }
 
-/* The reference: a 32-byte record with a time in a ring. */
+/* The reference: writes 32-byte records with a time to a ring. */
 static double ring_ns(void)
 {
     struct record {

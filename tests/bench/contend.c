@@ -1,6 +1,6 @@
-/* contend THREADS MUTEXES EVENTS [MORE]: threads that wait for each other: two lock mutexes at
- * random, all others pass a turn to their neighbour and wait for it; of the events about a tenth
- * begin a wait.  MORE: so many more for each line that is read then. */
+/* contend THREADS MUTEXES EVENTS [MORE]: threads that wait for each other: two lock random
+ * mutexes, the others pass turns to their neighbors. About a tenth of the events begin a wait.
+ * MORE: number of further events for each line read from standard input. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

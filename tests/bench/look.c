@@ -1,7 +1,6 @@
-/* Figures of looking at a run: opening it, from far away, from near, and pairs of events. look
- * SOURCE [WINDOWS [PAIRS] | living | growing MORE | why EVENT | table WHAT [tree]]: prints a line
- * "what: value" for each; cpu: ms of a processor that it took here and in the private server, each
- * time. */
+/* look SOURCE [WINDOWS [PAIRS] | living | growing MORE | why EVENT | table WHAT [tree]]: measures
+ * queries: opening a run, overviews, windows, and pairs of events. Prints a line "name: value" for
+ * each; cpu: ms of CPU time of this process and of the private server. */
 #define _GNU_SOURCE
 #include "clients/connection/session.h"
 #include "base/alloc.h"
@@ -22,8 +21,8 @@
 
 static struct session source;
 static struct state_bands strip; /* the newest */
-static bool living;              /* states of threads are asked for, as they were measured */
-static unsigned parts;           /* that the newest answer had */
+static bool living;              /* measured states of threads are requested */
+static unsigned parts;           /* number of parts of the newest response */
 static uint64_t random_state = 88172645463325252u;
 
 static double now_ms(void)
@@ -41,7 +40,8 @@ static uint64_t random_below(uint64_t n)
     return random_state % n;
 }
 
-/* Of this process and of its private server: what is left where others use the machine, too. */
+/* Returns the CPU time of this process and of its private server, which is independent of other
+ * users of the machine. */
 static double cpu_ms(void)
 {
     struct timespec t;
@@ -63,7 +63,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* cpu: when the first of them began */
+/* cpu: CPU time before the first one */
 static void print_times(const char *what, double *times, unsigned n, double cpu)
 {
     qsort(times, n, sizeof *times, by_value);
@@ -72,7 +72,7 @@ static void print_times(const char *what, double *times, unsigned n, double cpu)
     fflush(stdout);
 }
 
-/* Asks and waits: ms until all of the answer is here. */
+/* Sends a request; returns the ms until the response is complete. */
 static double ask(enum request_type what, struct encoder *body, source_take *take, void *user)
 {
     struct error error;
@@ -86,7 +86,7 @@ static double ask(enum request_type what, struct encoder *body, source_take *tak
     return now_ms() - begin;
 }
 
-/* ---- from far away ---- */
+/* ---- overview ---- */
 
 static void take_strip(void *user, const struct response_chunk *answer)
 {
@@ -118,7 +118,7 @@ static void put_far(struct encoder *body, bool by_time, int64_t from, int64_t to
     encode_density_request(body, &r);
 }
 
-/* How many events there are in each pixel, which the viewer asks for when it opens. */
+/* Requests the number of events in each pixel, as the viewer does when it opens a run. */
 static double ask_map(bool by_time)
 {
     struct encoder body = {0};
@@ -135,7 +135,7 @@ static double ask_strip(bool by_time, int64_t from, int64_t to, double *first)
     return spent;
 }
 
-/* ms that each line was in each state, as the pixels add up to. */
+/* Prints the ms of each line in each state, added up over the pixels. */
 static void print_sums(void)
 {
     double pixel_ms = 1e-6 * (double)(strip.to - strip.from) / strip.pixels;
@@ -151,7 +151,7 @@ static void print_sums(void)
     }
 }
 
-/* Zooms in by halves about random places, down to 2000 positions or as many ns. */
+/* Zooms in at random places, by halves, down to 2000 positions or ns. */
 static void zoom(bool by_time, const char *what)
 {
     double times[200], first, cpu;
@@ -185,7 +185,7 @@ static void far_away(void)
     zoom(true, "strip after a zoom, by time");
 }
 
-/* ---- from near ---- */
+/* ---- windows ---- */
 
 static double ask_window(uint64_t position)
 {
@@ -241,8 +241,8 @@ static void pairs(uint64_t events, unsigned n)
     free(times);
 }
 
-/* The states of threads, as they were measured: how long that takes, then what each thread's add up
- * to. */
+/* Requests the measured states of threads: prints the time until the response, then the sums of
+ * each thread. */
 static void look_living(void)
 {
     double cpu = cpu_ms(), first, all, times[20];
@@ -280,7 +280,7 @@ static double ask_table(const struct table_request *request)
     return ask(REQUEST_TABLE, &body, take_table, NULL);
 }
 
-/* Often: the first is not counted. */
+/* Requests a table repeatedly; the first time does not count. */
 static void look_table(const struct table_request *request, const char *what)
 {
     double times[50], cpu;
@@ -294,7 +294,7 @@ static void look_table(const struct table_request *request, const char *what)
 
 static char none[] = "";
 
-/* Why the wait at an event took so long. */
+/* Requests the causes of the wait at an event. */
 static void look_why(char *event)
 {
     static char key[] = "event", what[] = "why";
@@ -326,7 +326,7 @@ static void take_stat(void *user, const struct response_chunk *answer)
     stat_info_free(&stat);
 }
 
-/* Until it has so many events, and has no more a tenth of a second later. */
+/* Waits until the run has a number of events, and none are added for a tenth of a second. */
 static uint64_t settled(uint64_t least)
 {
     uint64_t now = 0, before;
@@ -345,7 +345,8 @@ static double ask_waits(void)
     return ask_table(&r);
 }
 
-/* Groups of its waits, each time somebody read a line and made so many events more. */
+/* Prints a newline, for which `contend` records MORE further events, and requests the table of
+ * waits; repeatedly. */
 static void look_growing(uint64_t more)
 {
     double times[11];

@@ -1,4 +1,4 @@
-/* What counting in meters of one's own takes: nanoseconds each; ./meters ROUNDS add|took|watch. */
+/* meters ROUNDS add|took|watch: the overhead of user-defined metrics: nanoseconds per operation. */
 #include <poet.h>
 #include <stdio.h>
 #include <stdlib.h>

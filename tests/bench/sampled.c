@@ -1,5 +1,5 @@
-/* Threads to be sampled: ./sampled THREADS SECONDS; each works a little and sleeps a hundredth of a
- * second, until that is over. */
+/* sampled THREADS SECONDS: threads for tests of sampling, each of which alternately works a little
+ * and sleeps for 10 ms. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Figures of the order at scale: intake, bytes, questions, windows.
- * usage: scale WORKLOAD LINES EVENTS [LATE] ; prints one line a figure. */
+/* scale WORKLOAD LINES EVENTS [LATE]: measures the order at scale: insertion, memory, queries,
+ * windows. Prints one line for each figure. */
 #define _GNU_SOURCE
 #include "server/order/layout/column_assignment.h"
 #include "server/tracefile/tracefile.h"
@@ -35,7 +35,7 @@ static void print_times(const char *what, double *times, size_t n, double unit, 
            times[n - 1 - n / 100] / unit, times[n - 1] / unit, name);
 }
 
-/* Bytes of this process in memory that are its own. */
+/* Returns the private resident memory of this process in bytes. */
 static double resident(void)
 {
     unsigned long total = 0, pages = 0;
@@ -146,7 +146,7 @@ static void expect(const struct order *order, const struct happening *h, enum pr
         order_prefetch(order, &h->arrivals[i], stage);
 }
 
-/* The reference: the same arrivals, each as a record of 32 bytes at the end of an array. */
+/* The reference: appends the same arrivals to an array, as records of 32 bytes. */
 static double append_only(struct workload *w, struct happening *batch)
 {
     struct record {

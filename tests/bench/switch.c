@@ -1,7 +1,6 @@
-/* What switching takes, and what it takes to tell of it: nanoseconds each; ./switch ROUNDS
- * [PAUSE].  A round of two threads on one processor that wake each other by futexes, of which no
- * event tells; with a pause of so many nanoseconds before each.  With TASKS: a switch from one task
- * of the program's own to another. */
+/* switch ROUNDS [PAUSE]: the cost of a context switch and of recording it, in nanoseconds. In each
+ * round two threads on one CPU wake each other by futexes, which record no events, after PAUSE
+ * nanoseconds. Compiled with TASKS: the cost of a switch between two user-defined tasks. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <pthread.h>

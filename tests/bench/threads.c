@@ -1,5 +1,5 @@
-/* threads THREADS MUTEXES EVENTS [PAUSE]: threads that lock mutexes at random, at full rate or,
- * with a pause after so many pairs, at about a million events a second. */
+/* threads THREADS MUTEXES EVENTS [PAUSE]: threads that lock random mutexes, as fast as possible
+ * or, with a pause after every PAUSE pairs, at about a million events per second. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>

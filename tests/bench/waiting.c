@@ -1,5 +1,6 @@
-/* What it costs to explain waits: waiting EVENTS THREADS STEPS.  Intervals of a made-up program, a
- * tenth of them waits, then one hundredth more.  Prints "name figure" lines: seconds, bytes. */
+/* waiting EVENTS THREADS STEPS: the cost of attributing waits. Makes intervals of a synthetic
+ * program, a tenth of them waits, then one hundredth more. Prints lines "name figure", in seconds
+ * and bytes. */
 #include "server/analysis/wait_groups.h"
 
 #include <stdio.h>
@@ -38,7 +39,8 @@ static void begin(struct program *p, int threads, int steps)
     }
 }
 
-/* A loop of a dozen steps, of which now and then another is taken; after a while another loop. */
+/* Returns the next step of a loop of a dozen steps; occasionally another step, and after a while
+ * another loop. */
 static uint32_t next_step(struct program *p)
 {
     uint32_t loop = (uint32_t)(p->events / 100000) * 12;
@@ -81,14 +83,15 @@ static int first(const struct program *p)
     return thread;
 }
 
-/* A neighbour mostly. */
+/* Returns another thread, usually a neighbor. */
 static int partner(struct program *p, int thread)
 {
     int by = below(p, 8) ? (below(p, 2) ? 1 : p->threads - 1) : (int)below(p, (uint32_t)p->threads);
     return (thread + by) % p->threads;
 }
 
-/* Who is behind goes on: it runs, or, once in nine, waits for somebody who is where it will be. */
+/* Continues the thread that is behind the others: it runs, or, once in nine times, waits for a
+ * thread. */
 static void go_on(struct program *p, uint64_t events)
 {
     while (p->events < events) {

@@ -6,7 +6,7 @@
 const char *const workload_names[WORKLOADS] = {"uniform",  "torus",      "clustered", "ring",
                                                "monitors", "semaphores", "rwlocks"};
 
-#define INBOX 8u /* messages under way to one line, at most */
+#define INBOX 8u /* maximum number of messages under way to one line */
 #define HOMES 4u
 
 struct inbox {
@@ -14,7 +14,7 @@ struct inbox {
     uint32_t count;
 };
 
-struct late { /* held back events of the late lines, as a ring */
+struct late { /* ring buffer of delayed events of late lines */
     struct happening *items;
     uint64_t *due;
     size_t room, begin, count;
@@ -24,9 +24,9 @@ struct workload {
     struct workload_options options;
     uint64_t random, step;
     uint64_t *numbers;
-    struct event_id *last; /* of a task: its last event, on any line */
-    uint32_t *inside; /* of a task: the monitor it is in, 0 none */
-    uint32_t *holder; /* of a monitor: the task that is in it */
+    struct event_id *last; /* by task: its last event, on any line */
+    uint32_t *inside; /* by task: the monitor that it is in; 0: none */
+    uint32_t *holder; /* by monitor: the task that is in it */
     struct inbox *inboxes;
     uint32_t tasks, side;
     struct late late;
@@ -98,7 +98,7 @@ void workload_lines(const struct workload *w, struct order *order)
     order_after(order, WORK_WRITE, WORK_READ_END);
 }
 
-/* ---- what happens ---- */
+/* ---- making events ---- */
 
 static void add(struct workload *w, struct happening *h, uint32_t line, uint32_t task,
                 uint32_t type, enum relation relation)
@@ -112,7 +112,7 @@ static void add(struct workload *w, struct happening *h, uint32_t line, uint32_t
                           .relation = relation};
 }
 
-/* Ties a happening to what its task did before. */
+/* Orders a happening after the previous event of its task. */
 static void follow(struct workload *w, struct happening *h, uint32_t task)
 {
     struct event_id last = w->last[task];
@@ -201,7 +201,7 @@ static uint32_t some_monitor(struct workload *w, uint32_t task)
     uint32_t count = w->options.lines - w->tasks;
     if (below(w, 100) < 95)
         return w->tasks + 1 + (task * HOMES + below(w, HOMES)) % count;
-    uint32_t rank = 1u << below(w, 31); /* about Zipf */
+    uint32_t rank = 1u << below(w, 31); /* approximately Zipf-distributed */
     return w->tasks + 1 + below(w, rank < count ? rank : count);
 }
 
@@ -246,7 +246,7 @@ static void happen(struct workload *w, struct happening *h)
     follow(w, h, task);
 }
 
-/* ---- in which order it arrives ---- */
+/* ---- order of arrival ---- */
 
 static bool is_late(const struct workload *w, uint32_t line)
 {

@@ -29,7 +29,7 @@ static struct encoder answer_to(const struct run *run, const struct query *quest
     return out;
 }
 
-/* What the server tells, its viewers can read. */
+/* Decodes a table's response: a viewer must be able to read what the server sends. */
 static void read_table(const struct encoder *out)
 {
     struct result_table table = {0};

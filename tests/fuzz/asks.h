@@ -1,10 +1,10 @@
-/* Questions about a run of any content, and what is answered as viewers read it. */
+/* Queries about a run of any content, whose responses are decoded as by a viewer. */
 #ifndef TESTS_FUZZ_ASKS_H
 #define TESTS_FUZZ_ASKS_H
 
 #include "server/run/run.h"
 
-/* For the table, in all shapes that it has. */
+/* Requests a table in each of its groupings, the whole of it and a part. */
 void asks_table(const struct run *run, const char *what);
 void asks_curves(const struct run *run);
 

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Another thread for so many inputs: where processors are few, waiting for it takes longer than all
- * else. */
+/* One of this number of inputs uses another thread: with few CPUs, waiting for it takes longer
+ * than everything else. */
 #define EACH_BESIDE 32u
 
 static void make(struct changing *c)
@@ -46,7 +46,7 @@ void changing_once(struct changing *c)
         patch_at(c, i);
 }
 
-/* What two patches want of one place is the other's now. */
+/* If two patches change one place, the other one takes effect now. */
 static void backwards(struct changing *c)
 {
     for (size_t i = c->size / PATCH_BYTES; i > 0; i--)

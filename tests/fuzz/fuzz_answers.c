@@ -1,5 +1,5 @@
-/* What a server may tell its viewers: tables, windows, tails, findings of any content.  A picture
- * is made of each window, in words and in pixels.  The first byte says how. */
+/* Responses of a server, of any content: tables, windows, state bands, findings. Each window is
+ * drawn, as text and as pixels; the first byte selects how. */
 #include "clients/metadata/hang_text.h"
 #include "clients/connection/relation_query.h"
 #include "clients/connection/result_table.h"
@@ -29,7 +29,7 @@ enum {
     PAINTED = 128
 };
 
-/* Larger pictures only take longer. */
+/* Larger diagrams only take longer. */
 #define MARKS_MOST 2000
 #define SIDE_MOST_PT 5000
 
@@ -239,7 +239,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             break;
         struct decoder in = decoder_init(data + MESSAGE_FRAME_BYTES, length);
         take(&viewer, type, &in);
-        if (in.error) /* a real client hangs up */
+        if (in.error) /* a real client closes the connection */
             break;
         data += MESSAGE_FRAME_BYTES + length;
         size -= MESSAGE_FRAME_BYTES + length;

@@ -1,6 +1,5 @@
-/* The cells in which a thread counts what a program measures, of any content, which change while
- * they are read; what is told of them is taken.  And bodies of METER and CELLS, as a program or
- * `poet watch` tells them. */
+/* Metric cells of a thread, of any content, which change while they are read; what is read is
+ * decoded. Then bodies of METER and CELLS, as sent by a program or by `poet watch`. */
 #include "base/alloc.h"
 #include "server/decode/metric_records.h"
 #include "server/decode/program_session.h"
@@ -25,7 +24,7 @@ static void patch(char *memory, uint16_t place, uint64_t value)
     case 2:
         changing_set(memory, REGION_CELLS_AT + at % 1024, value);
         break;
-    default: /* the last ones */
+    default: /* the last cells */
         changing_set(memory,
                      REGION_CELLS_AT + REGION_CELLS * sizeof(struct profile_region_cell) - 8 -
                          at % 1024,
@@ -56,11 +55,11 @@ static void take(struct region_reader *region, struct program_session *session, 
     const char *why;
     if (metric_records_encode(region, ns, &out) &&
         !program_session_decode_metrics(session, 1, out.data, out.size, &why))
-        abort(); /* what we tell ourselves we believe */
+        abort(); /* what the server itself encodes must be valid */
     encoder_free(&out);
 }
 
-/* METER and CELLS, one behind the other: u8 which, u8 how long. */
+/* Decodes a sequence of METER and CELLS: u8 which, u8 length, body. */
 static void tell(struct run *run, uint32_t session, const uint8_t *data, size_t size)
 {
     while (size >= 2) {

@@ -1,8 +1,8 @@
-/* What a program's session is told beside its events, live and as a file keeps it: what was
- * measured before a record (SLOT_MEASURED), STEPS, SUMS, METERS, ENTRIES, SWITCHES, of any content;
- * and then tables are asked for.
+/* Measurements that a program's session decodes, live and from a file, of any content: activity
+ * before a record (SLOT_MEASURED), STEPS, SUMS, METERS, ENTRIES, SWITCHES; then tables are
+ * requested.
  *
- * An input: u8 which, u8 thread, u16 how long, and so many bytes. */
+ * An input is a sequence of: u8 which, u8 thread, u16 length, body. */
 #include "base/alloc.h"
 #include "server/decode/program_session.h"
 #include "server/run/activity_store.h"
@@ -16,7 +16,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define HEAD 4u
-#define MEASURED_MOST 4096u /* bytes of a payload */
+#define MEASURED_MOST 4096u /* maximum payload in bytes */
 
 #define TABLES (sizeof tables / sizeof *tables)
 
@@ -33,8 +33,8 @@ enum which {
     TELL_KINDS
 };
 
-/* The next event of the thread, with these bytes as its payload: u8 how far its time goes on, u8
- * how it is made. */
+/* Sends the next event of a thread, with a payload from the input: u8 increment of the time, u8
+ * flags, payload. */
 static void record(struct told *told, uint32_t thread, const uint8_t *data, size_t size, bool plain)
 {
     const char *why;
@@ -90,7 +90,7 @@ static void take(struct told *told, enum which which, uint32_t thread, const uin
         ;
 }
 
-/* What is kept is as it must be: steps lie behind each other. */
+/* Checks that the times of all steps are plausible. */
 static void check(const struct run *run)
 {
     for (uint32_t line = 1; line <= order_line_count(run->order); line++) {
@@ -119,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     told_end(&told);
     check(told.run);
-    asks_table(told.run, tables[all % TABLES]); /* each takes its time */
+    asks_table(told.run, tables[all % TABLES]); /* two of them only, since each takes time */
     asks_table(told.run, tables[all / TABLES % TABLES]);
     run_free(told.run);
     return 0;

@@ -1,5 +1,5 @@
-/* What an agent sends: any message, any batch, any chunk in it, early, late and twice; nothing of
- * it may do harm, and what is taken has the numbers that it says. */
+/* Messages of an agent: any message, batch and chunk, early, late and repeated; nothing may do
+ * harm, and what is accepted has consecutive numbers. */
 #define _GNU_SOURCE
 #include "base/alloc.h"
 #include "server/transport/compression.h"
@@ -12,9 +12,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define RAW_MOST (1u << 20) /* here; more is the same, and slow */
+#define RAW_MOST (1u << 20) /* larger ones are only slower */
 
-/* The first two bytes say what the rest is. */
+/* Decodes the first messages of an agent; the first byte of the input selects which. */
 static void take_words(uint8_t what, const uint8_t *data, size_t size)
 {
     struct decoder in = decoder_init(data, size);
@@ -51,7 +51,7 @@ static uint32_t count_chunks(const uint8_t *data, size_t size)
     return count;
 }
 
-/* The rest as a batch, taken as a whole, again, too early, and with a begin that is known. */
+/* Receives the input as a batch: as a whole, repeated, partly known, and too early. */
 static void take_chunks(uint8_t early, const uint8_t *data, size_t size)
 {
     static const uint8_t id[FORWARD_ID_BYTES] = {1};
@@ -75,7 +75,7 @@ static void take_chunks(uint8_t early, const uint8_t *data, size_t size)
             abort();
         if (forwarded_source_receive(origin, taking, origin->next + 1 + early, count, data, size,
                                      &why) == RECEIVE_DONE)
-            abort(); /* something between them is missing */
+            abort(); /* chunks before it are missing */
     }
     for (uint32_t i = 0; i < taking->sessions && i < 4; i++)
         forwarded_source_reject(origin, taking, i);

@@ -1,5 +1,5 @@
-/* The heap of a process, of any content, which changes while it is read; what is told of it is
- * taken, and asked for. */
+/* The heap region of a process, of any content, which changes while it is read; what is read is
+ * decoded and queried. */
 #include "base/alloc.h"
 #include "server/decode/heap_records.h"
 #include "server/decode/heap_reader.h"
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The places that matter, and now and then any other. */
+/* Maps a place to an address: mostly a relevant one, sometimes any other. */
 static size_t place_of(uint16_t place)
 {
     size_t at = (size_t)(place >> 3) * 8;
@@ -37,7 +37,7 @@ static void patch(char *memory, uint16_t place, uint64_t value)
 {
     size_t at = place_of(place) & ~(size_t)7;
     if (at < 64 && value >> 60)
-        value &= 0x000001ff000001ff; /* to look at all of them takes long: only now and then */
+        value &= 0x000001ff000001ff; /* large counts take long, so they are rare */
     if (at >= 8)
         changing_set(memory, at, value);
 }
@@ -66,11 +66,11 @@ static bool take(void *context, const struct encoder *body)
     const struct usage_target *by = context;
     struct decoder in = decoder_init(body->data, body->size);
     if (!heap_records_decode(by, &in))
-        abort(); /* what we tell ourselves we believe */
+        abort(); /* what the server itself encodes must be valid */
     return true;
 }
 
-/* Every stack ends. */
+/* Checks that the stack ends. */
 static void follow(const struct run *run, uint32_t process, uint32_t node)
 {
     uint32_t left = HEAP_NODES, parent;
@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     changing_end(&shared);
     ask(run);
-    /* the body of a HEAP by itself */
+    /* then the input as the body of a HEAP */
     struct decoder in = decoder_init(data, size);
     by.process = 1;
     heap_records_decode(&by, &in);

@@ -1,4 +1,4 @@
-/* Recorded input: bodies of INPUT, and the file out of which a repeated run reads them. */
+/* Recorded input: bodies of INPUT, and the file from which a replayed run reads. */
 #include "wire/recorded_input.h"
 
 #include <stdlib.h>
@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sum += sum_of(&input);
     struct input_head *head = malloc(size + !size);
     memcpy(head, data, size);
-    if (size >= sizeof *head) { /* what is seldom guessed, and what the file's length says */
+    /* values that are hard to guess: the magic number, and the size of the file */
+    if (size >= sizeof *head) {
         head->magic = INPUT_MAGIC;
         head->bytes = size;
     }

@@ -1,5 +1,5 @@
-/* A file that says what is to be measured, and words that do, of any content: what is read of it
- * can be written, and then says the same. */
+/* Measurement specifications, files and options, of any content: what is accepted can be written,
+ * and means the same when read again. */
 #include "config/measurement_spec.h"
 #include "config/metric_rules.h"
 #include "base/alloc.h"

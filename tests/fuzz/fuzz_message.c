@@ -1,4 +1,4 @@
-/* What a program and a viewer may send: frames of any content, to a run and its answers. */
+/* Messages of a program and of a viewer: frames of any content, passed to a run and its queries. */
 #include "server/queries/request_queue.h"
 #include "server/decode/program_session.h"
 #include "wire/limits.h"
@@ -20,7 +20,7 @@ out:
     free(s);
 }
 
-/* A question, to the end of its answer. */
+/* Processes a request until the response is complete. */
 static void ask(const struct run *run, const uint8_t *body, size_t size)
 {
     struct encoder out = {0};

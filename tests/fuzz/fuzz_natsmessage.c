@@ -1,6 +1,6 @@
-/* Messages of a NATS stream of any content, in any sequence, and addresses of NATS: what is read is
- * written as it was read, a batch is assembled only from all of its parts, and no message shows a
- * password. */
+/* Messages of a NATS stream, of any content and in any sequence, and addresses of NATS: encoding
+ * what was decoded yields the same, a batch is assembled only from all of its parts, and no error
+ * message contains a password. */
 #include "base/alloc.h"
 #include "server/forwarding/nats_message.h"
 #include "server/transport/compression.h"
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Larger batches are unpacked in the same way, and slowly. */
+/* Larger batches are decompressed in the same way, only slower. */
 #define RAW_MOST (1u << 20)
 
 static void same(const struct encoder *out, const uint8_t *data, size_t size)
@@ -73,7 +73,7 @@ static void unpack(const struct forwarded_batch *batch)
     free(raw);
 }
 
-/* The batch is split, sent in parts of 100 bytes, and assembled again. */
+/* Splits the batch into parts of 100 bytes and assembles it again. */
 static void send_again(const struct nats_message *message)
 {
     struct nats_assembly assembly = {0};
@@ -111,7 +111,7 @@ static void read_message(struct nats_assembly *assembly, const uint8_t *data, si
     send_again(&message);
 }
 
-/* Each has two bytes before it, its length. */
+/* Reads messages, each after two bytes with its length. */
 static void read_messages(const uint8_t *data, size_t size)
 {
     struct nats_assembly assembly = {0};
@@ -127,7 +127,7 @@ static void read_messages(const uint8_t *data, size_t size)
     encoder_free(&assembly.packed);
 }
 
-/* The first byte says what the rest is. */
+/* The first byte selects the reader of the rest. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static void (*const readers[])(const uint8_t *, size_t) = {read_messages, read_question,

@@ -1,5 +1,5 @@
-/* A notes file of any content: what is read is kept by the next change, and a damaged file stays as
- * it was. */
+/* Annotation files of any content: the next change keeps what was read, and a damaged file stays
+ * unchanged. */
 #define _GNU_SOURCE
 #include "clients/connection/note_file.h"
 #include "base/alloc.h"
@@ -76,7 +76,7 @@ static void check_same(const struct note_file *a, const struct note_file *b)
             abort();
 }
 
-/* A note more, whose text has the first bytes of the input. */
+/* Adds an annotation whose text is the beginning of the input. */
 static void change(struct note_file *notes, const uint8_t *data, size_t size)
 {
     char *text = xstrndup((const char *)data, size < 2000 ? size : 2000);

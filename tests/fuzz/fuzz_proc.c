@@ -1,4 +1,4 @@
-/* Texts of /proc, which are the kernel's, but may be cut anywhere. */
+/* Texts of /proc, which the kernel writes, but which may be truncated anywhere. */
 #include "server/osmetrics/proc_files.h"
 
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* What a program may send to the server's loop: messages on its socket, and shared queues with any
- * contents.  An input is frames; THREAD hands over a queue, FILL writes into the newest one. */
+/* Messages of a program to the server's event loop, and shared queues, of any content. An input is
+ * a sequence of frames: THREAD passes a queue, and FILL, which is of the fuzzer only, writes to
+ * the newest one. */
 #define _GNU_SOURCE
 #include "server/connections/handshake.h"
 #include "server/connections/program_connection.h"
@@ -16,8 +17,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A frame for us: u64 by how much the head grows, then slots; the high bit: times are ticks from
- * now on. */
+/* The frame FILL: u64 by which the head of the queue grows (highest bit: times are ticks from now
+ * on), and slots. */
 #define FILL 200u
 #define TICKS ((uint64_t)1 << 63)
 #define SLOTS 256u
@@ -45,7 +46,7 @@ static void begin(struct server *server, const char *file)
         loop = ev_loop_new(EVFLAG_AUTO);
         loop_turn_watch(loop);
         taker = capture_thread_new(NULL, NULL);
-        capture_thread_stop(taker); /* the loop takes, so that the same input does the same */
+        capture_thread_stop(taker); /* the loop copies queues itself, so that runs are repeatable */
     }
     *server = (struct server){.loop = loop,
                               .taker = taker,

@@ -1,5 +1,5 @@
-/* The region of a thread, of any content, which changes while it is read; what is told of it is
- * taken, and added up. */
+/* The profile region of a thread, of any content, which changes while it is read; what is read is
+ * decoded and summed. */
 #include "base/alloc.h"
 #include "server/decode/profile_region_reader.h"
 #include "server/timing/call_profile.h"
@@ -11,7 +11,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The places that matter: the head, the first frames and contexts, and now and then any other. */
+/* Maps a place to an address: mostly the head, the first frames and contexts, sometimes any
+ * other. */
 static size_t place_of(uint16_t place)
 {
     size_t at = (size_t)(place >> 2) * 8;
@@ -31,7 +32,7 @@ static void patch(char *memory, uint16_t place, uint64_t value)
 {
     size_t at = place_of(place) & ~(size_t)7;
     if (at == offsetof(struct profile_region_head, contexts) && value >> 60)
-        value &= 0xffffffff000001ff; /* to look at all of them takes long: only now and then */
+        value &= 0xffffffff000001ff; /* large counts take long, so they are rare */
     changing_set(memory, at, value);
 }
 
@@ -52,7 +53,7 @@ static void read_some(struct region_reader *region, struct call_context_thread *
     bool any = region_reader_poll(region, &moment);
     while (any && region_reader_encode(region, &moment, &out)) {
         if (!call_contexts_update(thread, out.data, out.size, &why))
-            abort(); /* what we tell ourselves we believe */
+            abort(); /* what the server itself encodes must be valid */
         out.size = 0;
     }
     encoder_free(&out);
@@ -89,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     add_up(&thread);
     region_reader_free(region);
     free(thread.items);
-    /* the body of a SUMS by itself */
+    /* then the input as the body of a SUMS */
     struct call_context_thread told = {0};
     const char *why;
     call_contexts_update(&told, data, size, &why);

@@ -1,5 +1,5 @@
-/* The ring in which a thread writes when its calls begin and end, of any content, which changes
- * while it is emptied; what is told of it is taken, and looked at from several places. */
+/* The ring in which a thread records the begins and ends of calls, of any content, which changes
+ * while it is read; what is read is decoded and walked from several times on. */
 #include "base/alloc.h"
 #include "server/decode/ring_reader.h"
 #include "server/timing/call_entries.h"
@@ -11,10 +11,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define TAKES 8u /* times RING_READER_CHUNK words: as many as fit in a moment */
+/* Chunks of RING_READER_CHUNK words that are read at a time. */
+#define TAKES 8u
 
-/* How many words there are said to be matters most, and then those at the begin, and at the
- * wrap. */
+/* Maps a place to an address: mostly the number of words, then the words at the begin and at the
+ * end of the ring. */
 static void patch(char *memory, uint16_t place, uint64_t value)
 {
     size_t at = (size_t)(place >> 2) * 8;
@@ -58,14 +59,14 @@ static void take(struct ring_reader *ring, struct tsc_clock *ticks, struct call_
         bool any = ring_reader_decode(ring, ticks, last, &out);
         if (any != (out.size > 0) ||
             (any && !call_entries_append(all, 1, 7, out.data, out.size, &why)))
-            abort(); /* what we tell ourselves we believe */
+            abort(); /* what the server itself encodes must be valid */
         encoder_free(&out);
         if (!any)
             break;
     }
 }
 
-/* Nothing runs back, and what ended had begun before. */
+/* Checks that times do not decrease, and that each call that ended had begun. */
 static void walk(const struct call_entries_thread *thread, uint64_t from_ns)
 {
     struct call_entries_walk walk = call_entries_walk(thread, from_ns);
@@ -106,7 +107,7 @@ static void look(const struct call_entries *all)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct tsc_clock ticks; /* reading the clock anew takes its time */
+    static struct tsc_clock ticks; /* kept, since reading the clock again takes long */
     struct call_entries all = {0};
     const char *why;
     struct ring_reader *ring = begin(data, size);
@@ -119,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     look(&all);
     call_entries_free(&all);
     ring_reader_free(ring);
-    /* bodies of ENTRIES by themselves: it is the same twice */
+    /* then the input as bodies of ENTRIES, half by half */
     for (size_t half = 0; half < 2; half++)
         call_entries_append(&all, 2, 1, data + half * (size / 2), half ? size - size / 2 : size / 2,
                             &why);

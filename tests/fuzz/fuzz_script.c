@@ -1,4 +1,4 @@
-/* Scripts of repeated runs: of one that is taken everything that it names lies in it. */
+/* Replay schedules of any content: everything that an accepted one refers to lies within it. */
 #include "clients/libpoet/replay/shared_schedule.h"
 
 #include <stdlib.h>
@@ -24,7 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (posix_memalign((void **)&s, 64, size + !size) != 0)
         return 0;
     memcpy(s, data, size);
-    if (size >= sizeof *s) { /* a number that is seldom guessed, and what the file's length says */
+    /* values that are hard to guess: the magic number, and the size of the file */
+    if (size >= sizeof *s) {
         s->magic = SCHEDULE_MAGIC;
         s->version = SCHEDULE_VERSION;
         s->bytes = size;

@@ -1,4 +1,4 @@
-/* A log with vector clocks of any content; its first line chooses the expressions. */
+/* ShiViz logs with vector clocks, of any content; the first line selects the expressions. */
 #include "clients/cli/shiviz_log.h"
 
 #include <stdlib.h>

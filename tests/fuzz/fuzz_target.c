@@ -1,4 +1,4 @@
-/* A target description of any content. */
+/* Target descriptions of any content. */
 #include "config/description_read.h"
 #include "config/target.h"
 

@@ -1,5 +1,5 @@
-/* A view file of any content, read for a run of a few lines; then asked for, moved and written
- * again. */
+/* View files of any content, read for a run of a few lines; the view is then requested, moved and
+ * written again. */
 #define _GNU_SOURCE
 #include "clients/connection/view_state.h"
 #include "clients/connection/view_file.h"

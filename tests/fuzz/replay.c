@@ -1,4 +1,4 @@
-/* Runs a fuzzer's target over the files of its corpus. */
+/* Runs a fuzz target on the files of its corpus. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* A run of one program, for fuzzers. */
 #include "tests/fuzz/told.h"
 
 #include "tests/unit/program.h"

@@ -1,4 +1,4 @@
-/* A run of one program with some threads, that is told things. */
+/* A run of one program with some threads, to which fuzzers pass records. */
 #ifndef TESTS_FUZZ_TOLD_H
 #define TESTS_FUZZ_TOLD_H
 
@@ -9,11 +9,11 @@
 struct told {
     struct run *run;
     struct program_session *session;
-    uint64_t ns, numbers[TOLD_THREADS + 1]; /* of the last event, of each thread */
+    uint64_t ns, numbers[TOLD_THREADS + 1]; /* by thread: number of its last event */
 };
 
-/* Type 1 is "note", type 2 "start". */
+/* Begins the run; event type 1 is "note", type 2 is "start". */
 struct told told_begin(void);
-void told_end(struct told *told); /* the program is gone; its run is to be freed */
+void told_end(struct told *told); /* closes the session; the caller frees the run */
 
 #endif

@@ -392,8 +392,9 @@ static void read_cut_and_twice(const struct usage_target *by, const struct encod
 static void put_sums(struct encoder *body)
 {
     encode_u8(body, HEAP_RECORD_SUMS);
+    /* time, begin, unseen, unknown, folded, peak, time of the peak */
     for (uint64_t i = 0; i < 7; i++)
-        encode_u64(body, 10 + i); /* when, began, unseen, unknown, folded, most, when */
+        encode_u64(body, 10 + i);
     encode_u32(body, HEAP_NODE_FIRST);
     encode_u32(body, 2);
     encode_u64(body, 0x4000);

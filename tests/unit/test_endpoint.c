@@ -1,4 +1,4 @@
-/* Endpoints: good and bad names, stale and live sockets. */
+/* Endpoints: valid and invalid names, stale and live sockets. */
 #include "tests/unit/unit.h"
 #include "wire/address.h"
 
@@ -49,7 +49,7 @@ static void a_stale_socket_is_replaced_a_live_one_is_not(void **state)
     assert_true(first >= 0);
     assert_int_equal(address_listen(endpoint, &error), -1);
     assert_non_null(strstr(error.text, "in use by another server"));
-    close(first); /* as after kill -9: the file stays */
+    close(first); /* as after kill -9: the socket file remains */
     assert_int_equal(endpoint_connect(endpoint, 100, &absent, &error), -1);
     assert_true(absent);
     int second = address_listen(endpoint, &error);
@@ -86,7 +86,7 @@ static void what_is_elsewhere_is_reached_by_an_agent(void **state)
 {
     (void)state;
     static const struct {
-        const char *named, *target; /* NULL: it is no such thing */
+        const char *named, *target; /* NULL: not an endpoint */
     } cases[] = {
         {"laptop:7711", "poet://laptop:7711"},
         {"127.0.0.1:1", "poet://127.0.0.1:1"},

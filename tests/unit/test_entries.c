@@ -1,6 +1,6 @@
-/* When calls began and ended: the ring (server/decode/ring_reader.h), what is kept
- * (server/timing/call_entries.h), and who was open with whom (server/timing/scope_overlap.h)
- * against what the definition says. */
+/* Call records: the ring (server/decode/ring_reader.h), the records that are kept
+ * (server/timing/call_entries.h), and the overlap of scopes (server/timing/scope_overlap.h),
+ * compared with its definition. */
 #define _GNU_SOURCE
 #include "base/alloc.h"
 #include "server/timing/seq_conc.h"
@@ -38,7 +38,7 @@ static void begin(struct written *w)
 {
     *w = (struct written){.fd = memfd_create("ring", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
     assert_int_equal(ftruncate(w->fd, (off_t)CALL_RECORDS_MAP_BYTES), 0);
-    assert_non_null(ring_reader_add(&w->ring, w->fd, 7)); /* it is not sealed */
+    assert_non_null(ring_reader_add(&w->ring, w->fd, 7)); /* the memory is not sealed */
     assert_int_equal(fcntl(w->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
     assert_non_null(ring_reader_add(&w->ring, w->fd, 7)); /* it has no magic number */
     w->head = mmap(NULL, CALL_RECORDS_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
@@ -75,15 +75,16 @@ static void takes_what_is_there(void **state)
     put(&w, call_record_word(3, false, at));
     put(&w, call_record_word(4, false, at + 10));
     put(&w, call_record_word(4, true, at + 30));
-    put(&w, call_record_word(0, false, 5)); /* five are not there */
-    put(&w, call_record_word(3, true, at + 25)); /* it runs back */
-    put(&w, call_record_word(3, true, at + 40)); /* nothing is open */
+    put(&w, call_record_word(0, false, 5)); /* five calls were lost */
+    put(&w, call_record_word(3, true, at + 25)); /* a time before the previous one */
+    put(&w, call_record_word(3, true, at + 40)); /* no call is open */
     assert_true(ring_reader_decode(w.ring, &w.ticks, false, &out));
     assert_int_equal(w.ring->wrong, 1);
     assert_int_equal(w.head->taken, 6);
     assert_true(call_entries_append(&all, 1, 7, out.data, out.size, &why));
     assert_true(
-        call_entries_append(&all, 1, 7, out.data, out.size, &why)); /* told again: no more */
+        /* a repeated body adds nothing */
+        call_entries_append(&all, 1, 7, out.data, out.size, &why));
     const struct call_entries_thread *t = call_entries_for_thread(&all, 1, 7);
     assert_int_equal(t->begins, 2);
     assert_int_equal(t->lost, 5);
@@ -113,7 +114,8 @@ static void takes_what_is_there(void **state)
     end(&w);
 }
 
-/* A word that is reserved and not written is waited for, until nobody can write it any more. */
+/* A word that is reserved but not written yet is awaited, until the program cannot write it any
+ * more. */
 static void waits_for_what_is_being_written(void **state)
 {
     (void)state;
@@ -126,7 +128,7 @@ static void waits_for_what_is_being_written(void **state)
     assert_int_equal(w.head->taken, 0);
     assert_true(ring_reader_decode(w.ring, &w.ticks, true, &out));
     assert_true(ring_reader_is_empty(w.ring));
-    w.head->reserved += UINT64_MAX / 2; /* nonsense */
+    w.head->reserved += UINT64_MAX / 2; /* an invalid count */
     out.size = 0;
     assert_false(ring_reader_decode(w.ring, &w.ticks, false, &out));
     encoder_free(&out);
@@ -139,10 +141,10 @@ static void refuses_what_cannot_be(void **state)
     struct call_entries all = {0};
     const char *why = NULL;
     static const uint8_t bodies[][12] = {
-        {0, 0, 0, 0, 0, 0, 0, 255}, /* a time that no run has */
-        {1, 0, 0, 0, 0, 0, 0, 0, 3}, /* no such entry */
+        {0, 0, 0, 0, 0, 0, 0, 255}, /* an impossible time */
+        {1, 0, 0, 0, 0, 0, 0, 0, 3}, /* an unknown kind of record */
         {1, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /* a call of the thread itself */
-        {1, 0, 0, 0, 0, 0, 0, 0, 0x80}, /* a number without an end */
+        {1, 0, 0, 0, 0, 0, 0, 0, 0x80}, /* an unterminated number */
     };
     static const size_t sizes[] = {8, 9, 10, 9};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -152,8 +154,8 @@ static void refuses_what_cannot_be(void **state)
     call_entries_free(&all);
 }
 
-/* Ends of calls that are too deep to be kept are not taken for those of others, whichever block
- * they are in. */
+/* Ends of calls that are too deep to be kept do not end other calls, in whichever block they
+ * are. */
 static void ends_of_the_deepest_are_their_own(void **state)
 {
     (void)state;
@@ -190,19 +192,19 @@ static void ends_of_the_deepest_are_their_own(void **state)
     call_entries_free(&all);
 }
 
-/* ---- who was open with whom ---- */
+/* ---- overlap of scopes ---- */
 
 #define SCOPES 5u
 #define THREADS 3u
 #define MOMENTS 120u
 
 struct drawn {
-    bool open[THREADS][SCOPES][MOMENTS]; /* from this moment to the next one */
+    bool open[THREADS][SCOPES][MOMENTS]; /* by moment: open until the next one */
     bool begins[THREADS][SCOPES][MOMENTS];
-    uint32_t calls[THREADS][SCOPES][MOMENTS]; /* that begin then */
+    uint32_t calls[THREADS][SCOPES][MOMENTS]; /* that begin at the moment */
 };
 
-/* A thread that calls at random; scope 1 + c % (SCOPES - 1) is context c's. */
+/* Makes a thread with random calls; the scope of context c is 1 + c % (SCOPES - 1). */
 static void draw(struct drawn *d, uint32_t thread, struct call_entries *all)
 {
     struct encoder out = {0};
@@ -229,7 +231,7 @@ static void draw(struct drawn *d, uint32_t thread, struct call_entries *all)
                     open |= 1 + stack[i] % (SCOPES - 1) == s;
                 d->open[thread][s][m - 1000] = open;
             }
-        if (rand() % 8 == 0) { /* a block ends */
+        if (rand() % 8 == 0) { /* begin another block */
             assert_true(call_entries_append(all, 0, thread + 1, out.data, out.size, &why));
             out.size = 0;
             encode_call_records_head(&out, last);
@@ -315,13 +317,13 @@ static void overlaps_as_the_definition_says(void **state)
     }
 }
 
-/* ---- sequential, concurrent ---- */
+/* ---- sequential and concurrent calls ---- */
 
 enum { MAIN = 1, A, B, C, D, JOIN, ALL };
 #define MS 1000000
 
 struct told {
-    uint32_t scope; /* 0: the innermost call ends */
+    uint32_t scope; /* 0: ends the innermost call */
     uint64_t ms;
 };
 
@@ -352,11 +354,11 @@ static void is_case(const struct seq_conc *c, uint32_t from, uint32_t to, uint8_
         assert_int_equal(s->elapsed_ns, elapsed_ms * MS);
         return;
     }
-    assert_int_equal(calls, 0); /* there is none */
+    assert_int_equal(calls, 0); /* no such row */
 }
 
-/* A 10 ms, in it B 20; then four threads call C, each 30 and in it D 5; A waits for them, and 10
- * more. */
+/* A takes 10 ms, and B in it 20; then four threads call C, 30 ms each, with D in it, 5 ms; A waits
+ * for them, and takes 10 ms more. */
 static void cases_are_counted(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What goes to other machines: keys, TLS between two ends of a socket, batches of chunks, and a
- * journal that is followed while it is written. */
+/* Forwarding: keys, TLS over a pair of sockets, batches of chunks, following a journal while it is
+ * written, clock offsets. */
 #define _GNU_SOURCE
 #include "server/connections/clock_samples.h"
 #include "server/transport/compression.h"
@@ -27,7 +27,7 @@ static void keys(void **state)
     struct error error;
     (void)state;
     close(mkstemp(file));
-    assert_false(network_key_make(file, &error)); /* nothing is overwritten */
+    assert_false(network_key_make(file, &error)); /* a file is never overwritten */
     assert_non_null(strstr(error.text, "already exists"));
     unlink(file);
     assert_false(network_key_read(file, &key, &error));
@@ -52,7 +52,7 @@ static void keys(void **state)
         assert_false(network_key_read(file, &key, &error));
         assert_non_null(strstr(error.text, "not a key"));
     }
-    FILE *f = fopen(file, "w"); /* a digit too many */
+    FILE *f = fopen(file, "w"); /* one digit too many */
     for (int i = 0; i < 66; i++)
         fputc('a', f);
     fclose(f);
@@ -95,7 +95,7 @@ static void pair_free(struct pair *pair)
     }
 }
 
-/* Both sides try until they know each other, or one cannot; true: they do. */
+/* Lets both ends read until they are authenticated or one fails. Returns true if both are. */
 static bool shake(struct pair *pair)
 {
     char nothing[TLS_RECORD_BYTES];
@@ -115,7 +115,7 @@ static void tls_carries(void **state)
     for (size_t i = 0; i < size; i++)
         from[i] = (uint8_t)(i * 2654435761u >> 13);
     assert_true(shake(&pair));
-    while (got < size) { /* more than the socket holds: writes are taken up again */
+    while (got < size) { /* more than the socket holds: writes are resumed */
         ssize_t n = sent < size ? tls_write(pair.ends[1], from + sent, size - sent) : 0;
         assert_true(n >= 0 || errno == EAGAIN);
         sent += n > 0 ? (size_t)n : 0;
@@ -125,7 +125,7 @@ static void tls_carries(void **state)
     }
     assert_int_equal(got, size);
     assert_memory_equal(from, to, size);
-    tls_free(pair.ends[1]); /* it says goodbye */
+    tls_free(pair.ends[1]); /* sends close_notify */
     pair.ends[1] = NULL;
     assert_int_equal(tls_read(pair.ends[0], to, TLS_RECORD_BYTES), 0);
     pair_free(&pair);
@@ -147,16 +147,16 @@ static void tls_refuses(void **state)
                 failed |= 1 << k;
                 assert_non_null(strstr(tls_error_text(pair.ends[k]), "key mismatch"));
             }
-    assert_int_equal(failed, 3); /* both know, and neither speaks on */
+    assert_int_equal(failed, 3); /* both ends notice it, and stay failed */
     pair_free(&pair);
-    static const char *const strangers[] = {
-        /* no TLS at all; a hello of TLS 1.0 with no 1.3 in it */
-        "\x0b\x00\x00\x00\x01\x00PO", "\x16\x03\x01\x00\x2d\x01\x00\x00\x29\x03\x01"};
+    static const char *const strangers[] = {/* no TLS; a ClientHello of TLS 1.0 without 1.3 */
+                                            "\x0b\x00\x00\x00\x01\x00PO",
+                                            "\x16\x03\x01\x00\x2d\x01\x00\x00\x29\x03\x01"};
     for (size_t i = 0; i < 2; i++) {
         pair = pair_of(1, 1);
         char hello[64] = {0};
         memcpy(hello, strangers[i], i ? 11 : 8);
-        hello[i ? 47 : 63] = 2; /* one cipher suite of 2 bytes, or nothing */
+        hello[i ? 47 : 63] = 2; /* a cipher suite of 2 bytes, or nothing */
         assert_int_equal(write(pair.fds[1], hello, sizeof hello), sizeof hello);
         for (int k = 0; k < 3; k++)
             assert_int_equal(tls_read(pair.ends[0], nothing, sizeof nothing), -1);
@@ -166,7 +166,7 @@ static void tls_refuses(void **state)
     }
 }
 
-/* What one connection said is no use in another. */
+/* Bytes recorded from one connection are rejected in another. */
 static void tls_replayed(void **state)
 {
     uint8_t said[65536], heard[65536];
@@ -261,7 +261,7 @@ static void batches(void **state)
     assert_false(compression_decompress(back, got.raw - 1, got.packed, got.packed_bytes));
     assert_false(compression_decompress(back, got.raw + 1, got.packed, got.packed_bytes));
     assert_false(compression_decompress(back, got.raw, got.packed, got.packed_bytes - 1));
-    for (size_t i = 0; i < 20; i++) { /* none of it may be left out */
+    for (size_t i = 0; i < 20; i++) { /* every shorter message is rejected */
         in = decoder_init(message.data, i);
         assert_false(decode_forwarded_batch(&in, &got));
     }
@@ -309,7 +309,7 @@ static void first_words(void **state)
     encoder_free(&out);
 }
 
-/* ---- following ---- */
+/* ---- following a journal ---- */
 
 static void write_some(struct tracefile *trace, unsigned from, unsigned to)
 {
@@ -357,14 +357,14 @@ static void follows(void **state)
     assert_false(journal_follower_next(following, &chunk));
     struct journal_position early = journal_follower_position(following);
     write_some(trace, 100, 1000);
-    tracefile_put(trace, CHUNK_PART, "part", 4); /* it goes on in another region */
+    tracefile_put(trace, CHUNK_PART, "part", 4); /* the journal continues in another region */
     write_some(trace, 1000, 3000);
     read_some(following, 100, 3000);
     assert_true(journal_follower_position(following).epoch > 1);
     journal_follower_seek(following, early);
     read_some(following, 100, 3000);
     assert_false(journal_follower_is_truncated(following));
-    /* half a chunk is none, and a whole one may come there */
+    /* half a chunk is not read; a complete one may be written there */
     struct journal_position end = journal_follower_position(following);
     int fd = open(path, O_RDWR);
     uint8_t head[CHUNK_HEAD_BYTES];
@@ -389,8 +389,7 @@ static void follows(void **state)
 
 /* ---- clocks ---- */
 
-/* Whatever the ways take, the offset that there is lies between the bounds, and they grow
- * narrow. */
+/* Whatever the latencies are, the true offset lies between the bounds, which become narrow. */
 static void offsets(void **state)
 {
     (void)state;
@@ -414,9 +413,10 @@ static void offsets(void **state)
                         narrowest + 1000 * 2 * CLOCK_OFFSET_DRIFT_PPM + 2 * CLOCK_OFFSET_DRIFT_PPM);
         }
         struct clock_offset before = offset;
-        assert_false(clock_offset_add(&offset, 100, 50, 40, 200)); /* it left before it came */
+        assert_false(clock_offset_add(&offset, 100, 50, 40, 200)); /* sent before it was received */
         assert_false(
-            clock_offset_add(&offset, 100, 50, 160, 200)); /* it stayed longer than it was away */
+            /* at the other end for longer than the round trip */
+            clock_offset_add(&offset, 100, 50, 160, 200));
         assert_false(clock_offset_add(&offset, 200, 50, 60, 100));
         assert_false(clock_offset_add(&offset, 1, UINT64_MAX, UINT64_MAX, 2));
         assert_memory_equal(&before, &offset, sizeof offset);

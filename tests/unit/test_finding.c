@@ -1,5 +1,5 @@
-/* What a viewer asks about events: counts, searches, lists, steps and densities, against brute
- * force. */
+/* Queries about events: counts, searches, relations, causes, steps and densities, compared with
+ * brute force. */
 #include "tests/bruteforce.h"
 #include "tests/unit/asking.h"
 #include "wire/request_body.h"
@@ -13,9 +13,9 @@
 #include <string.h>
 
 static struct execution x;
-static bool hiding; /* some edges of it were not seen */
+static bool hiding; /* some edges are hidden */
 
-/* A run whose order is that of an execution. */
+/* Returns a run with the order of a random execution. */
 static struct run *run_of(unsigned seed)
 {
     struct run *run = run_new("test", 1, NULL);
@@ -26,13 +26,13 @@ static struct run *run_of(unsigned seed)
         run_line(run, 1, line, "task", x.shared[line], (struct run_line){0});
     order_free(run->order);
     run->order = execution_order(&x);
-    for (uint32_t i = 0; i < x.count; i++) /* at times that contradict it */
+    for (uint32_t i = 0; i < x.count; i++) /* with times that contradict the order */
         x.arrivals[i].time_ns = 1000 + 10 * (int64_t)x.point[i] + i * 37 % 200;
     execution_feed(&x, run->order, seed + 5);
     return run;
 }
 
-/* The last part of the answer: where counting takes long, earlier ones say how far it has got. */
+/* Returns the counts of the last part of the response; earlier parts report the progress. */
 static struct relation_counts count(const struct run *run, struct event_id at)
 {
     struct encoder body = {0};
@@ -51,7 +51,7 @@ static struct relation_counts count(const struct run *run, struct event_id at)
     return got;
 }
 
-/* The events recorded between any two, by type. */
+/* The events recorded between two events are counted by type. */
 static void what_lies_between_two_is_counted(void **state)
 {
     (void)state;
@@ -59,7 +59,7 @@ static void what_lies_between_two_is_counted(void **state)
         hiding = false;
         struct run *run = run_of(seed);
         uint64_t counts[16] = {0};
-        run->types.count = 5; /* those of an execution */
+        run->types.count = 5; /* the types of an execution */
         uint32_t a = seed * 7 % x.count, b = seed * 31 % x.count;
         uint64_t from = order_position(run->order, x.arrivals[a].at),
                  to = order_position(run->order, x.arrivals[b].at);
@@ -128,7 +128,7 @@ static void an_event_that_is_not_there_has_no_counts(void **state)
     run_free(run);
 }
 
-/* All hits that a search told. */
+/* Returns all hits of a search. */
 static struct search_result search(const struct run *run, struct search_request request,
                                    uint64_t budget)
 {
@@ -219,7 +219,7 @@ static void expressions_are_bounded_and_their_mistakes_are_told(void **state)
     search_result_free(&f);
     r.text = endless;
     f = search(run, r, 7);
-    assert_int_equal(f.hit_count, 0); /* gives up rather than think for years */
+    assert_int_equal(f.hit_count, 0); /* gives up instead of running for years */
     search_result_free(&f);
     r.text = wrong;
     f = search(run, r, 7);
@@ -324,7 +324,8 @@ static void densities_count_every_event_once(void **state)
             rows[i] = i + 1;
             joined[i] = i % 3 == 1;
         }
-        for (unsigned way = 0; way < 4; way++) { /* borders only or every event: the same */
+        /* counting at borders only, or every event, gives the same */
+        for (unsigned way = 0; way < 4; way++) {
             struct density_request r = {.from = (int64_t)(seed % 7),
                                         .to = (int64_t)(n - seed % 5),
                                         .pixels = 1 + seed % 40,
@@ -358,7 +359,7 @@ static void densities_count_every_event_once(void **state)
     }
 }
 
-/* An expression that costs too much is given up text by text, and that is told. */
+/* An expression that is too costly is given up for each text, and this is reported. */
 static void a_costly_expression_is_told(void **state)
 {
     (void)state;
@@ -381,7 +382,7 @@ static void a_costly_expression_is_told(void **state)
     run_free(run);
 }
 
-/* A byte for each event, whichever are asked about. */
+/* The response has one byte for each requested event, in any selection. */
 static void stands_are_those_of_brute_force(void **state)
 {
     (void)state;
@@ -420,7 +421,8 @@ static void stands_are_those_of_brute_force(void **state)
     hiding = false;
 }
 
-/* How two of the events stand to each other, by what was told: a walk back from the later one. */
+/* Returns the relation of two events, found by walking from the later one back through the
+ * received causes. */
 static enum causal_relation by_causes(const struct causal_edges_info *c, uint32_t a, uint32_t b)
 {
     uint32_t from = c->events[a].point, to = c->events[b].point;
@@ -446,7 +448,8 @@ static const struct uncertainty_info *doubts_of(const struct causal_edges_info *
     return NULL;
 }
 
-/* Why it is not known how two events stand, by the kinds of their doubts. */
+/* Returns the reasons why a relation is unknown: those that differ between the uncertainties of
+ * both events. */
 static uint32_t by_kinds(const struct causal_edges_info *c, uint32_t a, uint32_t b)
 {
     const struct uncertainty_info *one = doubts_of(c, a), *other = doubts_of(c, b);
@@ -463,8 +466,8 @@ static int by_position(const void *a, const void *b)
     return p < q ? -1 : p > q;
 }
 
-/* When the latest of those asked about was that is before an event or at one point with it; of a
- * point, its latest member. */
+/* Returns the latest time of the requested events that happened before an event or are
+ * simultaneous with it; the time of a point is that of its latest member. */
 static int64_t latest_asked(const uint64_t *positions, uint32_t asked, const struct run *run,
                             uint32_t event)
 {
@@ -482,8 +485,8 @@ static int64_t latest_asked(const uint64_t *positions, uint32_t asked, const str
     return latest;
 }
 
-/* Every pair of some events, as by brute force; no cause is told that others say already; and the
- * points of a chain come one after the other. */
+/* The relation of each pair is as by brute force; no cause follows from others; the points of a
+ * chain are ordered. */
 static void causes_are_those_of_brute_force(void **state)
 {
     (void)state;

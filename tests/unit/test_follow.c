@@ -1,8 +1,8 @@
-/* Who let a thread go on, at given times: by messages, at barriers, mutexes and conditions. */
+/* Waits and their releases at given times: messages, barriers, mutexes and condition variables. */
 #include "server/queries/partial_run.h"
 #include "tests/unit/waited.h"
 
-/* ---- messages in a ring, by four ways of telling ---- */
+/* ---- messages in a ring, by four kinds of synchronization ---- */
 
 static void check_ring(struct played *p, const uint32_t *t)
 {
@@ -61,7 +61,7 @@ static void ring_of_messages(void **state)
     check_ring(&p, t);
 }
 
-/* One condition, waited for with its mutex. */
+/* A condition variable that is used with one mutex. */
 struct condition {
     uint32_t mutex, condition;
     struct event_id signal;
@@ -175,8 +175,8 @@ static void convoy(void **state)
     end(&p);
 }
 
-/* Where one begins in the middle, who waits there waits since it asked; who asks beyond the end is
- * not there. */
+/* A part of a run that begins in the middle: a thread that is waiting then has waited since its
+ * request; a thread whose request comes after the end is absent. */
 static void a_part_of_a_convoy(void **state)
 {
     (void)state;
@@ -229,7 +229,8 @@ static void cascade(void **state)
     end(&p);
 }
 
-/* To the signal one waits to meet, then for who is in the mutex. */
+/* Until the signal, the wait is a rendezvous; then it is contention with the holder of the
+ * mutex. */
 static void held_after_the_signal(void **state)
 {
     (void)state;
@@ -247,7 +248,8 @@ static void held_after_the_signal(void **state)
     end(&p);
 }
 
-/* Between the signal and the wake others came in, too; before the signal does not matter. */
+/* Between the signal and the wake-up other threads held the mutex, too; holders before the signal
+ * do not matter. */
 static void others_after_the_signal(void **state)
 {
     (void)state;
@@ -270,7 +272,7 @@ static void others_after_the_signal(void **state)
     end(&p);
 }
 
-/* No edge says which signal: the latest about the condition is a guess. */
+/* No edge leads from a signal: the latest one at the condition variable is guessed. */
 static void guessed_signal(void **state)
 {
     (void)state;

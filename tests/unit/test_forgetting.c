@@ -1,4 +1,4 @@
-/* An order that is saved and read again, and one of which the oldest part is forgotten. */
+/* Orders that are saved and restored, and orders whose oldest part is discarded. */
 #include "server/order/log/log_block.h"
 #include "server/order/order.h"
 #include "tests/bruteforce.h"
@@ -35,7 +35,7 @@ static void a_saved_order_goes_on_as_if_it_had_not_stopped(void **state)
         order_after(order, 3, 2);
         assert_true(order_restore(order, bytes, size));
         free(bytes);
-        execution_feed_part(&x, order, seed, 0, x.count); /* what is known is dropped */
+        execution_feed_part(&x, order, seed, 0, x.count); /* known events are dropped */
         assert_int_equal(order_figures(order).events, x.count);
         assert_int_equal(order_figures(order).pending + order_figures(order).contradictions, 0);
         for (int n = 0; n < 100; n++) {
@@ -61,7 +61,7 @@ static void a_saved_order_that_is_damaged_is_refused(void **state)
         assert_false(order_restore(other, bytes, cut));
         order_free(other);
     }
-    for (size_t i = 0; i < size; i++) { /* here without a checksum: no crash is all one can ask */
+    for (size_t i = 0; i < size; i++) { /* there is no checksum here: it must only not crash */
         struct order *other = execution_order(&x);
         bytes[i] ^= 0x55;
         if (order_restore(other, bytes, size))
@@ -73,7 +73,7 @@ static void a_saved_order_that_is_damaged_is_refused(void **state)
     order_free(order);
 }
 
-/* What is forgotten may have been doubtful: then nothing is claimed that only it could tell. */
+/* Discarded events may have been uncertain: then no relation is claimed that depends on them. */
 static void doubts_outlive_saving_and_forgetting(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void doubts_outlive_saving_and_forgetting(void **state)
     assert_true(known > 1000);
 }
 
-/* A thread visits many objects once each, all of which end up forgotten. */
+/* Returns an order in which a thread visits many objects once each. */
 static struct order *many_lines_on(struct block_store shelf, uint32_t lines, bool events)
 {
     struct order *order = order_new_on(shelf);
@@ -161,7 +161,7 @@ static void forgotten_lines_take_next_to_nothing(void **state)
             assert_int_equal(order_is_discarded(again, first), order_is_discarded(order, first));
             assert_int_equal(order_compare(again, first, last), order_compare(order, first, last));
         }
-        /* a line that rested goes on */
+        /* an idle line continues */
         for (int k = 0; k < 2; k++) {
             struct order *o = k ? again : order;
             order_insert(o, &(struct arrival){.at = {2, 3}, .after = {{1, 2 * (uint64_t)lines}}});
@@ -174,13 +174,13 @@ static void forgotten_lines_take_next_to_nothing(void **state)
         }
         shelf.free(shelf.context);
     }
-    /* besides the lines there are the list of blocks and that of pages of lines */
+    /* in addition to the lines there are the lists of blocks and of pages of lines */
     assert_true(sizes[1] < sizes[0] + 3 * 4 * (size_t)MANY / BLOCK_EVENTS +
                                3 * (size_t)MANY / PAGE_LINES + 1024);
 }
 
-/* Of lines that ended and are forgotten nearly nothing is kept, and whoever asks is told the same
- * as before. */
+/* Ended lines whose events are discarded take nearly no memory, and queries about them are
+ * answered as before. */
 static void lines_that_are_over_are_put_away(void **state)
 {
     (void)state;
@@ -201,14 +201,15 @@ static void lines_that_are_over_are_put_away(void **state)
         assert_int_equal(order_line_events(order, line), line == 1 ? 2 * LINES : 2);
         assert_int_equal(order_line_highest(order, line), line == 1 ? 2 * LINES : 2);
     }
-    assert_true(away > LINES / 2 - 300); /* whole pages of memory */
+    assert_true(away > LINES / 2 - 300); /* evicted in whole pages */
     size_t size;
     uint8_t *bytes = order_save(order, &size);
     struct order *again = many_lines_on(theirs, LINES, false);
     assert_true(order_restore(again, bytes, size));
     free(bytes);
     assert_true(order_line_is_evicted(order, 200) && order_line_is_evicted(again, 200));
-    for (int k = 0; k < 2; k++) { /* nothing may follow on it */
+    /* nothing may follow on an evicted line, except that it is loaded again */
+    for (int k = 0; k < 2; k++) {
         struct order *o = k ? again : order;
         uint64_t before = order_figures(o).contradictions;
         order_insert(o, &(struct arrival){.at = {200, 3}, .type = 1});

@@ -1,5 +1,4 @@
-/* Calls that a thread measures, against what they are by definition: a list of the functions that
- * are open. */
+/* Measured calls of a thread, compared with a model: a list of the functions that are open. */
 #include "clients/libpoet/profile/call_log.h"
 #include "clients/libpoet/profile/call_stack.h"
 #include "clients/libpoet/profile/region_owner.h"
@@ -11,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* ---- what libpoet has elsewhere: a clock that is ours ---- */
+/* ---- replacements for the rest of libpoet: a clock of the test ---- */
 
 static uint64_t ticks = 1000;
 _Atomic bool tracer_clock_ticks;
@@ -27,7 +26,7 @@ void call_log_end(struct thread_profile *m, const struct profile_region_frame *f
 {
 }
 
-/* A processor clock that is ours, too: for so many ticks in all the thread has not run. */
+/* The CPU clock of the test: the thread did not run during `idle` of all ticks. */
 static uint64_t idle;
 bool cpu_gap_check(struct thread_profile *m, const struct profile_region_frame *innermost)
 {
@@ -64,20 +63,21 @@ static void end(struct thread_profile *m)
     free(m);
 }
 
-/* ---- the same by definition ---- */
+/* ---- the model ---- */
 
 struct model {
-    unsigned depth, open[DEEP]; /* functions, from 1; of one that is counted only its caller */
+    /* functions, from 1; a counted-only one is replaced by its caller */
+    unsigned depth, open[DEEP];
     unsigned function[DEEP];
     uint64_t stack[DEEP];
-    char path[DEEP][DEEP * 2]; /* where each is counted */
-    char lands[DEEP][DEEP * 2]; /* below what its calls are */
-    uint64_t real[FUNCTIONS + 1], own[FUNCTIONS + 1]; /* of 0: the thread itself */
-    uint64_t off[FUNCTIONS + 1]; /* of own: it did not run */
+    char path[DEEP][DEEP * 2]; /* the context that counts each call */
+    char lands[DEEP][DEEP * 2]; /* the context below which its calls are counted */
+    uint64_t real[FUNCTIONS + 1], own[FUNCTIONS + 1]; /* by function; 0: the thread itself */
+    uint64_t off[FUNCTIONS + 1]; /* the part of own in which the thread did not run */
     struct counted {
         char path[DEEP * 2];
         uint64_t calls;
-    } counted[4096]; /* each call, then each path once */
+    } counted[4096]; /* one for each call; each_once() merges those of one path */
     unsigned paths;
 };
 
@@ -93,7 +93,7 @@ static void pass(struct model *o, uint64_t time)
     ticks += time;
 }
 
-/* The thread is asleep, for longer than the gap after which it looks at its processor clock. */
+/* Lets the thread sleep for longer than the gap after which its CPU clock is read. */
 static void sleep_for(struct model *o, uint64_t time)
 {
     pass(o, time);
@@ -113,7 +113,7 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const struct counted *)a)->path, ((const struct counted *)b)->path);
 }
 
-/* Sorts them, and makes one of those of one path; how many there are then. */
+/* Sorts the items and merges those with the same path; returns the remaining number. */
 static unsigned each_once(struct counted *all, unsigned count)
 {
     unsigned n = 0;
@@ -126,7 +126,7 @@ static unsigned each_once(struct counted *all, unsigned count)
     return n;
 }
 
-static unsigned counted_only; /* a bit a function */
+static unsigned counted_only; /* a bit mask of functions */
 
 static enum function_measurement pick(uint64_t function)
 {
@@ -134,9 +134,9 @@ static enum function_measurement pick(uint64_t function)
 }
 
 static uint32_t wanted = WANTED_COUNTS | WANTED_REAL;
-static unsigned straight; /* calls that went the straight way of those that are counted only */
+static unsigned straight; /* calls that took the fast path of counted-only functions */
 
-/* As the hooks do. */
+/* Do what the hooks do. */
 static void enter(struct thread_profile *m, uint64_t function, uint64_t stack)
 {
     if (!(wanted & WANTED_REAL) && fast_path_enter(m, function, 0, stack))
@@ -169,14 +169,14 @@ static void call(struct thread_profile *m, struct model *o, unsigned function)
     enter(m, function << 20, o->stack[o->depth - 1]);
 }
 
-/* The call at that depth ends; what is in it has ended unseen. */
+/* Ends the call at a depth; calls within it have ended without a hook. */
 static void finish(struct thread_profile *m, struct model *o, unsigned depth)
 {
     o->depth = depth;
     leave(m, (uint64_t)o->function[depth] << 20, o->stack[depth]);
 }
 
-/* What the region has counted: a path for each context, which comes after its parent. */
+/* Gets the paths and counts of the region's contexts; a parent comes before its children. */
 static unsigned counted_in(const struct thread_profile *m, struct counted *all)
 {
     unsigned n = atomic_load(&m->head->contexts);
@@ -190,7 +190,7 @@ static unsigned counted_in(const struct thread_profile *m, struct counted *all)
         assert_true(length < (int)sizeof all->path);
         all[c].calls = atomic_load(&is->calls);
     }
-    memmove(all, all + 1, (n - 1) * sizeof *all); /* the thread itself is none */
+    memmove(all, all + 1, (n - 1) * sizeof *all); /* without the thread itself */
     return each_once(all, n - 1);
 }
 
@@ -252,14 +252,14 @@ static void one_life(bool unseen)
             call(m, &o, 1 + (unsigned)rand() % FUNCTIONS);
         else if (o.depth && (!unseen || rand() % 4))
             finish(m, &o, o.depth - 1);
-        else if (o.depth) { /* a jump to one of those that are open */
+        else if (o.depth) { /* as longjmp() to a function that is open */
             o.depth = 1 + (unsigned)rand() % o.depth;
             call_stack_cut(m, wanted, o.stack[o.depth - 1]);
         }
     }
     while (o.depth)
         finish(m, &o, o.depth - 1);
-    call(m, &o, 1); /* has a frame, so that the thread's own time until now is told */
+    call(m, &o, 1); /* adds the time of the thread itself until now */
     finish(m, &o, 0);
     compare(m, &o);
     assert_int_equal(atomic_load(&m->head->mismatched), 0);
@@ -273,8 +273,7 @@ static void calls_are_what_is_open(void **state)
         one_life(i % 2);
 }
 
-/* Whatever ends a call: what it ran and what it did not are told apart, and no time counts
- * twice. */
+/* However calls end, running time and the rest are separate, and no time is counted twice. */
 static void time_on_the_processor_is_told_apart(void **state)
 {
     wanted |= WANTED_CPU;
@@ -283,7 +282,7 @@ static void time_on_the_processor_is_told_apart(void **state)
     wanted &= ~WANTED_CPU;
 }
 
-/* Their time, and what they call, is their callers'. */
+/* The time of counted-only functions, and of what they call, belongs to their callers. */
 static void calls_may_be_counted_only(void **state)
 {
     atomic_store(&call_stack_filter, pick);
@@ -295,7 +294,8 @@ static void calls_may_be_counted_only(void **state)
     atomic_store(&call_stack_filter, NULL);
 }
 
-/* As is wanted of a thread while it runs: what is open goes on, counted or timed as it began. */
+/* If timing is switched on and off while calls are open, each call ends as it began: counted or
+ * timed. */
 static void times_may_be_wanted_now_and_then(void **state)
 {
     static struct model o;
@@ -338,7 +338,7 @@ static void one(struct thread_profile *m, uint64_t function, uint64_t stack, uin
     call_stack_function_exit(m, THROTTLED, function, stack);
 }
 
-/* Calls itself twice; the innermost of many calls is the one that makes it counted only. */
+/* Calls a function recursively; the throttle may take effect at the innermost call. */
 static void thrice(struct thread_profile *m, uint64_t function, uint64_t stack)
 {
     for (int i = 0; i < 3; i++) {
@@ -359,7 +359,8 @@ static uint64_t calls_of(const struct thread_profile *m, uint64_t function, uint
     return calls;
 }
 
-/* So many calls, and less than twice what measuring takes: here 10 ticks. */
+/* A function is throttled after 2^17 calls that take less than twice the overhead, which is 10
+ * ticks here. */
 static void what_is_short_and_often_becomes_counted_only(void **state)
 {
     struct thread_profile *m = begin();
@@ -393,8 +394,8 @@ static void what_is_short_and_often_becomes_counted_only(void **state)
     end(m);
 }
 
-/* What ends unseen is ended by the end of an outer call, or by the next call that begins further
- * up. */
+/* A call whose end was missed is ended by the end of an outer call, or by the next call that is
+ * higher up the stack. */
 static void unseen_ends_come_out(void **state)
 {
     static struct model o;
@@ -403,14 +404,15 @@ static void unseen_ends_come_out(void **state)
     call(m, &o, 1);
     call(m, &o, 2);
     call(m, &o, 3);
-    finish(m, &o, 0); /* as after an exception through code without ends */
+    finish(m, &o, 0); /* as after an exception through code without exit hooks */
     call(m, &o, 4);
     call(m, &o, 5);
     o.depth = 1;
-    call(m, &o, 6); /* as deep as the one that has ended, no higher: 5 is taken to be open */
+    /* at the same depth as the call that ended, not higher: 5 is taken to be still open */
+    call(m, &o, 6);
     assert_int_equal(call_stack_depth(m), 1 + 3);
     o.depth = 0;
-    call(m, &o, 7); /* where 4 was: it has ended, and all within */
+    call(m, &o, 7); /* at the address of 4: it has ended, with all calls in it */
     assert_int_equal(call_stack_depth(m), 1 + 2);
     call_stack_function_exit(m, WANTED_COUNTS, 99, o.stack[0]);
     assert_int_equal(atomic_load(&m->head->mismatched), 1);
@@ -423,7 +425,8 @@ static void what_is_too_deep_is_counted(void **state)
     uint64_t top = (uint64_t)1 << 40, n = REGION_FRAMES + 1000;
     for (uint64_t i = 0; i < n; i++)
         call_stack_function_enter(m, WANTED_COUNTS, 1 << 20, 0, SCOPE_FUNCTION, top - 256 * i);
-    assert_int_equal(atomic_load(&m->head->deep), 1001); /* the thread itself has a frame */
+    /* one frame is that of the thread itself */
+    assert_int_equal(atomic_load(&m->head->deep), 1001);
     for (uint64_t i = n; i-- > 0;)
         call_stack_function_exit(m, WANTED_COUNTS, 1 << 20, top - 256 * i);
     assert_int_equal(calls_at(m, "/1"), 1);
@@ -433,8 +436,8 @@ static void what_is_too_deep_is_counted(void **state)
     end(m);
 }
 
-/* Each place that a function is called from has a context of its own; a recursive call lands in the
- * outer one, wherever both were called from. */
+/* A function has one context for each call site; recursive calls count for the outer context,
+ * wherever both were called from. */
 static void a_context_is_of_one_call_site(void **state)
 {
     struct thread_profile *m = begin();
@@ -457,14 +460,15 @@ static void a_context_is_of_one_call_site(void **state)
     end(m);
 }
 
-/* Where there is no more room for contexts, calls are counted below one, each for its own
- * function. */
+/* If there is no space for more contexts, calls are counted in contexts below a common one, one
+ * for each function. */
 static void what_finds_no_room_counts_for_its_function(void **state)
 {
     struct thread_profile *m = begin();
     static uint64_t made[1024], counted[1024];
     uint64_t top = (uint64_t)1 << 40, n = 0, others = 0;
-    for (uint64_t f = 1; n <= REGION_CONTEXTS; f++, n++) { /* (those of one caller are a list) */
+    /* the contexts of one caller form a list */
+    for (uint64_t f = 1; n <= REGION_CONTEXTS; f++, n++) {
         call_stack_function_enter(m, WANTED_COUNTS, f << 20, 0, SCOPE_FUNCTION, top);
         made[f]++;
         for (uint64_t in = 1; in <= 300; in++, n++) {
@@ -486,7 +490,7 @@ static void what_finds_no_room_counts_for_its_function(void **state)
     end(m);
 }
 
-/* Of more functions than have room there, the rest is the common context's: it is no caller's. */
+/* If there is no space for these either, the rest is counted in the common context itself. */
 static void what_finds_no_room_at_all_is_other(void **state)
 {
     struct thread_profile *m = begin();

@@ -1,4 +1,4 @@
-/* Two runs in one picture: what is equal stands in one column, order is kept, rows are aligned; and
+/* Two runs in one diagram: equal events share a column, order is kept, rows are aligned; and
  * golden text. */
 #define _GNU_SOURCE
 #include "clients/cli/two_run_diagram.h"
@@ -24,8 +24,8 @@ static const char *const types[] = {"start", "ask", "enter", "entered", "leave",
 enum { START, ASK, ENTER, ENTERED, LEAVE, LEFT, TYPES };
 enum { THREADS = 3, LOCKS = 2, LINES = THREADS + LOCKS };
 
-/* A run as a server has it, and its book as a viewer has it.  Lines and types have other numbers in
- * the second one. */
+/* A run as on the server, and its metadata as in a viewer. The second run numbers lines and types
+ * differently. */
 struct made {
     struct run *run;
     struct trace_metadata book;
@@ -104,7 +104,7 @@ static void end(struct made *m)
     encoder_free(&out);
 }
 
-/* Each event, as it is told; f takes it, and may take it over. */
+/* Passes each event to f, decoded from its encoding; f may take ownership. */
 static void tell(const struct made *m, void (*f)(void *, unsigned, struct event_info *), void *user,
                  unsigned run)
 {
@@ -181,9 +181,10 @@ static struct scene *scene_of(const struct drawn *d)
     return scene_build(&d->halves.window, &d->halves.both.book, &options);
 }
 
-/* ---- what holds of all ---- */
+/* ---- invariants ---- */
 
-/* The event that is equal to that of the mark, drawn in the other half. */
+/* Returns the mark in the other half of the event that is equal to this mark's; NULL if there is
+ * none. */
 static const struct scene_mark *equal_of(const struct drawn *d, const struct scene *s,
                                          const struct scene_mark *m)
 {
@@ -213,12 +214,12 @@ static unsigned check(const struct drawn *d, const struct scene *s)
             assert_string_equal(s->rows[m->row].label, s->rows[there->row].label);
             equal++;
         }
-        if (i && s->marks[i - 1].row == m->row) { /* of one line */
+        if (i && s->marks[i - 1].row == m->row) { /* on the same line */
             assert_true(s->marks[i - 1].x_pt < m->x_pt);
             assert_true(s->marks[i - 1].event->at.number < m->event->at.number);
         }
     }
-    for (uint32_t i = 0; i < s->link_count; i++) { /* none leads from one half to the other */
+    for (uint32_t i = 0; i < s->link_count; i++) { /* no link leads from one half to the other */
         double middle = s->rows[d->halves.headings[1].row].y_pt;
         assert_true((s->links[i].y0_pt < middle) == (s->links[i].y1_pt < middle));
     }
@@ -260,11 +261,11 @@ static void what_is_not_in_the_picture_is_said_at_its_edge(void **context)
     begin(&d.runs[0], 0), begin(&d.runs[1], 1);
     for (unsigned run = 0; run < 2; run++) {
         start(&d.runs[run]);
-        pair(&d.runs[run], 2, 1, ENTER, ENTERED); /* bob stays there */
+        pair(&d.runs[run], 2, 1, ENTER, ENTERED); /* bob stays in it */
         for (unsigned i = 0; i < 40; i++)
             visit(&d.runs[run], 0, 0);
         visit(&d.runs[run], run, 0);
-        visit(&d.runs[run], 2, 0); /* so that he has a row */
+        visit(&d.runs[run], 2, 0); /* gives bob a row */
     }
     draw(&d);
     assert_true(d.halves.window.more_left);
@@ -274,14 +275,14 @@ static void what_is_not_in_the_picture_is_said_at_its_edge(void **context)
         assert_true(strcmp(label, "T:main") != 0 || row->left > 40);
         assert_true(strcmp(label, "T:bob") != 0 || row->left == 2);
     }
-    bool at_knives = false; /* bob is there, not on his own line */
+    bool at_knives = false; /* bob is in it, not on its own line */
     for (uint32_t i = 0; i < d.halves.window.placement_count; i++)
         at_knives |= d.halves.window.placements[i].at.line == d.runs[0].lines[THREADS + 1];
     assert_true(at_knives);
     visible_rows_free(&d);
 }
 
-/* ---- as it was ---- */
+/* ---- golden text ---- */
 
 static void golden(const char *name, const struct drawn *d)
 {
@@ -325,7 +326,7 @@ static void a_flip_is_drawn_as_it_was(void **context)
         visit(&d.runs[run], run ? 2 : 1, 0);
         visit(&d.runs[run], run ? 1 : 2, 0);
         ask(&d.runs[run], 0, 1);
-        visit(&d.runs[run], 0, 1); /* concurrent with that */
+        visit(&d.runs[run], 0, 1); /* concurrent with the request */
     }
     draw(&d);
     golden("halves-flip", &d);

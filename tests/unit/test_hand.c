@@ -1,5 +1,5 @@
-/* The hand-over between whoever takes and whoever orders: two threads, all in order, bounded
- * memory. */
+/* The queue between the capture thread and the event loop: two threads, everything in order,
+ * bounded memory. */
 #define _GNU_SOURCE
 #include "server/journal/handoff_queue.h"
 #include "tests/unit/unit.h"
@@ -34,7 +34,7 @@ static void *put_all(void *argument)
     return NULL;
 }
 
-/* Takes what two threads hand over, and looks whether it is what was put. */
+/* Takes what the other thread pushes and checks it; returns the number of ranges. */
 static unsigned take_all(struct handoff_queue *hand, uint64_t *read_back)
 {
     unsigned i = 0;
@@ -50,8 +50,7 @@ static unsigned take_all(struct handoff_queue *hand, uint64_t *read_back)
             assert_int_equal(s->bytes[k], i & 0xff);
         *read_back += s->bytes ? 0 : size;
         assert_false(s->bytes && size != size_of(i));
-        for (uint64_t left = size; left;
-             left -= size_of(i++)) /* places that lie behind each other may be one */
+        for (uint64_t left = size; left; left -= size_of(i++)) /* adjacent ranges may be merged */
             assert_true(left >= size_of(i));
         at += size;
         handoff_queue_mark_delivered(hand, size);

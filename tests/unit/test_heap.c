@@ -1,3 +1,4 @@
+/* The binary heap, compared with sorting. */
 #include "base/binary_heap.h"
 #include "tests/unit/unit.h"
 
@@ -17,7 +18,7 @@ static void the_least_comes_out_first(void **state)
     unsigned random = 1;
     for (uint32_t i = 0; i < ITEMS; i++) {
         random = random * 1664525u + 1013904223u;
-        keys[i] = random >> 22; /* many are equal */
+        keys[i] = random >> 22; /* many keys are equal */
         binary_heap_push(&heap, keys[i], (uint32_t)keys[i] + 7);
     }
     qsort(keys, ITEMS, sizeof *keys, by_key);
@@ -33,7 +34,7 @@ static void the_least_comes_out_first(void **state)
     assert_null(heap.items);
 }
 
-/* Coming and going by turns, in an array of its own. */
+/* Alternating insertions and removals, in an array of the caller. */
 static void what_is_put_between_two_finds_its_place(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Undo and redo of places, as the viewer has them. */
+/* Undo and redo of navigation in the viewer. */
 #include "clients/viewer/state/history.h"
 #include "tests/unit/unit.h"
 
@@ -45,7 +45,7 @@ static void what_was_changed_comes_back(void **state)
         history_undo(&s.history);
         assert_int_equal(s.place.from, i);
     }
-    history_undo(&s.history); /* there is nothing before the first */
+    history_undo(&s.history); /* there is nothing before the first place */
     assert_int_equal(s.place.from, 0);
     for (int i = 1; i <= 50; i++) {
         history_redo(&s.history);
@@ -80,7 +80,7 @@ static void small_steps_of_one_sort_are_one(void **state)
 {
     struct setting s;
     begin(&s);
-    for (int i = 1; i <= 20; i++) { /* at once: less than the time that parts them */
+    for (int i = 1; i <= 20; i++) { /* within less than the time that separates steps */
         history_mark(&s.history, "scroll");
         s.place.from = i;
     }
@@ -101,7 +101,7 @@ static void what_changed_nothing_is_passed_over(void **state)
     begin(&s);
     history_mark(&s.history, "jump");
     s.place.from = 1;
-    history_mark(&s.history, "jump"); /* to where it is */
+    history_mark(&s.history, "jump"); /* to the same place */
     history_mark(&s.history, "select");
     history_undo(&s.history);
     assert_int_equal(s.place.from, 0);

@@ -1,5 +1,5 @@
-/* Streams between hosts: their ends are told late, in any order, or never; bytes are there that no
- * event wrote. */
+/* Streams between hosts: their ends are reported late, in any order, or never; some bytes were
+ * written by no event. */
 #include "server/order/delivery/stream_ends.h"
 #include "server/order/delivery/byte_stream_match.h"
 #include "tests/bruteforce.h"
@@ -59,7 +59,7 @@ static void hole(struct order *order, uint64_t begin, uint64_t end, uint8_t doub
     order_unpin(order);
 }
 
-/* How the read of that number stands: pending, or after so many sends, with a doubt or without. */
+/* Checks that a read is ordered after a number of sends, with a reason of uncertainty (0: none). */
 static void expect(const struct order *order, uint64_t number, uint32_t sends, uint8_t doubt)
 {
     uint64_t at = order_position(order, (struct event_id){READER, number});
@@ -117,12 +117,12 @@ static void who_is_waited_for_in_vain_is_given_up_and_his_address_too(void **sta
     expect_pending(order, 1);
     assert_true(is_late(order, 10 + PATIENCE));
     expect(order, 1, 0, UNTRACED_STREAM);
-    bytes(order, READER, 2, KEY, 6, 7); /* the same stream, another of that address */
+    bytes(order, READER, 2, KEY, 6, 7); /* the same stream, at an address that was given up */
     expect(order, 2, 0, UNTRACED_STREAM);
     tell_as(order, 5, END_READS, READER, 2, 1);
     bytes(order, READER, 3, 5, 0, 6);
     expect(order, 3, 0, UNTRACED_STREAM);
-    tell_as(order, 6, END_READS, READER, 2, 3); /* and of another one */
+    tell_as(order, 6, END_READS, READER, 2, 3); /* a stream from another address */
     bytes(order, READER, 4, 6, 0, 6);
     expect_pending(order, 4);
     order_finish(order);
@@ -162,7 +162,7 @@ static void what_was_written_to_nobody_is_not_kept(void **state)
         bytes(order, WRITER, 1 + i, KEY, 4 * i, 4 * i + 4);
     const struct byte_stream *stream = byte_stream_for_key(&order->streams, KEY);
     assert_int_equal(stream->count - stream->first, 0);
-    tell(order, END_READS); /* he comes late */
+    tell(order, END_READS); /* the reader reports late */
     bytes(order, READER, 1, KEY, 0, 398);
     expect(order, 1, 0, UNTRACED_STREAM);
     bytes(order, READER, 2, KEY, 398, 402);
@@ -207,7 +207,7 @@ static void the_end_is_after_every_closing(void **state)
     hole(order, STREAM_CLOSINGS + 2, UINT64_MAX, 0);
     expect(order, 1, 2, 0);
     bytes(order, READER, 2, KEY, STREAM_CLOSINGS, STREAM_CLOSINGS + (1u << 30));
-    expect(order, 2, 2, 0); /* it is found again */
+    expect(order, 2, 2, 0); /* the end is found again */
     order_free(order);
 }
 
@@ -238,7 +238,7 @@ static void who_leaves_is_not_waited_for(void **state)
     bytes(order, READER, 1, KEY, 0, 6);
     tell_as(order, KEY, END_LEAVES, WRITER, 1, 2);
     order_end_of_input(order, &(uint32_t){WRITER}, 1);
-    expect_pending(order, 1); /* somebody else has it, who has not told yet */
+    expect_pending(order, 1); /* another process has the stream and has not reported yet */
     tell_as(order, KEY, END_WRITES, 3, 1, 2);
     order_end_of_input(order, &(uint32_t){3}, 1);
     expect(order, 1, 0, UNTRACED_THREAD);
@@ -259,7 +259,7 @@ static void at_the_end_nobody_waits_for_what_all_left(void **state)
     order_free(order);
 }
 
-/* ---- at random, beside a table of bytes ---- */
+/* ---- random streams, compared with a table of bytes ---- */
 
 #define BYTES 300u
 #define PIECES 60u
@@ -328,8 +328,7 @@ static void expect_as_in_table(const struct order *order, const struct play *p)
             last = p->owner[b] == HOLE ? last : p->owner[b];
         }
         expect(order, piece->number, sends, doubt ? UNTRACED_STREAM : 0);
-        for (uint32_t k = 0; k < sends;
-             k++) { /* the last of them is the one that wrote the last byte */
+        for (uint32_t k = 0; k < sends; k++) { /* the last one wrote the last byte */
             uint64_t at = order_position(order, (struct event_id){READER, piece->number});
             struct order_event send = order_event(order, order_edge(order, at, k));
             assert_int_equal(send.line, WRITER);
@@ -338,8 +337,8 @@ static void expect_as_in_table(const struct order *order, const struct play *p)
     }
 }
 
-/* Reads, writes, holes and both ends come in any order, within which each line's is kept; in
- * between all is saved and read back. */
+/* Reads, writes, gaps and both ends come in any order that keeps that of each line; in between,
+ * the order is saved and restored. */
 static void each_read_is_after_the_writes_of_its_bytes(void **state)
 {
     (void)state;
@@ -391,8 +390,9 @@ static void what_is_known_of_ends_is_saved(void **state)
     tell_as(order, 5, END_READS, READER, 2, 1); /* given up, with its address */
     assert_false(is_late(order, 1));
     assert_true(is_late(order, 1 + PATIENCE));
-    tell_as(order, 6, END_READS, READER, 2, 3); /* waited for */
-    tell_as(order, 7, END_WRITES, WRITER, 2, 4); /* bytes that nobody has read, as a save goes on */
+    tell_as(order, 6, END_READS, READER, 2, 3); /* still awaited */
+    /* bytes that no event has read when the save begins */
+    tell_as(order, 7, END_WRITES, WRITER, 2, 4);
     bytes(order, WRITER, 1, 7, 0, 4);
     order_save_begin(order);
     tell_as(order, 8, END_READS, READER, 2, 9);

@@ -1,5 +1,5 @@
-/* Recorded input: bodies of INPUT as they were put, what cannot be is refused; pieces of lines out
- * of a file. */
+/* Recorded input: encoding of INPUT, rejection of invalid bodies, and the parts of each line in a
+ * file. */
 #include "tests/unit/unit.h"
 #include "wire/recorded_input.h"
 
@@ -130,7 +130,7 @@ static void a_damaged_file_is_refused(void **context)
     f.head.line_count = UINT32_MAX;
     assert_non_null(recorded_input_check(&f.head, sizeof f));
     f = a_file();
-    f.data[0] = 200; /* a piece that would end behind its line */
+    f.data[0] = 200; /* a part that would end beyond its line */
     assert_null(recorded_input_check(&f.head, sizeof f));
     assert_false(recorded_input_next(&f.head, 1, &at, &input));
     assert_int_equal(at, 0);

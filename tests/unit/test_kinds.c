@@ -1,5 +1,5 @@
-/* Who let a thread go on, at given times: semaphores, timers, read-write locks, once, late
- * receivers; lives, what was lost, and what has not ended. */
+/* Waits and their releases at given times: semaphores, timeouts, read-write locks, pthread_once,
+ * late receivers; lifetimes, lost events, and waits that have not ended. */
 #include "tests/unit/waited.h"
 
 /* ---- semaphores ---- */
@@ -43,7 +43,7 @@ static void timed_out(void **state)
     end(&p);
 }
 
-/* ---- others ---- */
+/* ---- other objects ---- */
 
 static void last_reader(void **state)
 {
@@ -101,8 +101,8 @@ static void late_receiver(void **state)
     end(&p);
 }
 
-/* Who asked for the message before it was sent, or when its sender had gone on, was not waited
- * for. */
+/* A receiver that requested the message before it was sent, or only after the sender had resumed,
+ * was not awaited. */
 static void nobody_is_late(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void nobody_is_late(void **state)
     PLAY(&p, a, "completed", 23, 0);
     PLAY(&p, b, "recv", 30, a);
     play_message(&p, b, "receive", 30, RELATION_RECEIVE, 2);
-    PLAY(&p, a, "wait", 40, b); /* for a message of which is not known which it was */
+    PLAY(&p, a, "wait", 40, b); /* for an unknown message */
     PLAY(&p, a, "receive", 44, b);
     const struct intervals *all = learn(&p);
     assert_string_equal(wait_list_of_thread(all, a), "10 14 meet, 21 23 meet, 40 44 meet unseen");
@@ -128,7 +128,8 @@ static void nobody_is_late(void **state)
     end(&p);
 }
 
-/* Who waits for a lock does not wait for who receives what it wrote before. */
+/* A thread that waits for a lock does not wait for the receiver of a message that it sent
+ * before. */
 static void a_message_is_no_lock(void **state)
 {
     (void)state;
@@ -146,8 +147,8 @@ static void a_message_is_no_lock(void **state)
     end(&p);
 }
 
-/* What is received later tells more of the send: what was learnt before is learnt again, when all
- * is there. */
+/* A receive that arrives later changes the wait of its send: the intervals are computed again when
+ * the run is complete. */
 static void a_receive_comes_later(void **state)
 {
     (void)state;
@@ -171,8 +172,8 @@ static void a_receive_comes_later(void **state)
     end(&p);
 }
 
-/* Who leaves a lock says so before he gives it back: who asks in between waits for nobody any
- * more. */
+/* A mutex is free from its release on: a thread that requests it before the lock is acquired waits
+ * for no thread. */
 static void free_lock(void **state)
 {
     (void)state;
@@ -192,7 +193,7 @@ static void free_lock(void **state)
     end(&p);
 }
 
-/* A task that accepts calls lets others in. */
+/* A task that accepts calls lets other tasks enter. */
 static void accepted_at_once(void **state)
 {
     (void)state;
@@ -211,8 +212,8 @@ static void accepted_at_once(void **state)
     end(&p);
 }
 
-/* All ranks come to the same, and no order says so: the last one before somebody went on is a
- * guess, and it waits for nobody. */
+/* All ranks arrive at the same call without any order edge: the last one to arrive is guessed to
+ * release the others, and itself waits for none. */
 static void no_order_at_the_end(void **state)
 {
     (void)state;
@@ -262,8 +263,8 @@ static void life(void **state)
     end(&p);
 }
 
-/* A process begins after the fork of its parent; what is written to it is told when the call is
- * over. */
+/* A process begins after the fork of its parent; a write to it is recorded only when the call has
+ * returned. */
 static void a_process_and_its_parent(void **state)
 {
     (void)state;
@@ -286,7 +287,8 @@ static void a_process_and_its_parent(void **state)
     end(&p);
 }
 
-/* Who waits for room waits for who reads, though that is told after it went on. */
+/* A writer to a full pipe waits for the reader, though the read is recorded after the writer
+ * resumed. */
 static void no_room(void **state)
 {
     (void)state;
@@ -295,7 +297,7 @@ static void no_room(void **state)
              s = play_line(&p, "stream", "s");
     PLAY(&p, a, "start", 0, 0);
     PLAY(&p, b, "start", 0, 0);
-    for (unsigned key = 1; key < 4; key++) { /* told in time, too late, and never */
+    for (unsigned key = 1; key < 4; key++) { /* recorded in time, too late, and never */
         double at = 100 * key;
         PLAY(&p, a, "full", at, s);
         PLAY(&p, b, "note", at + 10, 0);
@@ -341,7 +343,8 @@ static void lost_and_open(void **state)
                 open[0].to_ns == 30 * PLAYED_MS && open[0].unexplained == UNATTRIBUTED_OPEN &&
                 open[0].end == NO_POSITION);
     free(open);
-    play_pair(&p, a, m, "lock", "acquired", 40); /* it goes on: then it is no open one any more */
+    /* once it has resumed, the wait is not open any more */
+    play_pair(&p, a, m, "lock", "acquired", 40);
     all = learn(&p);
     assert_string_equal(wait_list_of_thread(all, a), "25 40 excl (30 2 excl)");
     assert_int_equal(interval_cache_open(p.run, &open), 0);
@@ -349,7 +352,7 @@ static void lost_and_open(void **state)
     end(&p);
 }
 
-/* A signal handler ends no wait. */
+/* A signal handler does not end a wait. */
 static void interrupted(void **state)
 {
     (void)state;
@@ -369,7 +372,8 @@ static void interrupted(void **state)
     end(&p);
 }
 
-/* What is forgotten is not there; who waited since before that is told of from what is kept on. */
+/* Discarded events are absent; waits that began before them are derived from the events that are
+ * kept. */
 static void forgotten(void **state)
 {
     (void)state;
@@ -399,7 +403,7 @@ static void forgotten(void **state)
     end(&p);
 }
 
-/* Where events of the thread itself are lost, what it did is not known. */
+/* If events of the thread itself are lost, its activity there is unknown. */
 static void gap_in_the_thread(void **state)
 {
     (void)state;

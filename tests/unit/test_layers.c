@@ -1,5 +1,5 @@
-/* Graphs in layers: callers above, nobody over anybody, circles open at one arc, the same each
- * time. */
+/* Layered graph layout: callers above callees, no overlapping nodes, cycles broken at one arc, the
+ * same result each time. */
 #include "clients/metadata/graph_layout.h"
 #include "base/alloc.h"
 #include "tests/unit/unit.h"
@@ -35,7 +35,7 @@ static void callers_are_above(void **state)
     graph_layout_free(&l);
 }
 
-/* The second layer stands as its callers do. */
+/* The nodes of the second layer are in the order of their callers. */
 static void arrows_do_not_cross_without_need(void **state)
 {
     (void)state;

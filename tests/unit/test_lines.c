@@ -1,4 +1,4 @@
-/* Facts of lines, packed and unpacked; lines by identity. */
+/* Packed attributes of lines, and lines by identity. */
 #include "server/run/line_identity.h"
 #include "server/run/run_lines.h"
 #include "tests/unit/unit.h"
@@ -22,7 +22,7 @@ static struct run_line facts_of(uint32_t line, char *name, size_t size)
 static bool is_away(const void *context, uint32_t line)
 {
     (void)context;
-    return line != RUN_LINES_PAGE + 5; /* one of the second page is not */
+    return line != RUN_LINES_PAGE + 5; /* one line of the second page is in use */
 }
 
 static void packed_facts_are_the_same(void **state)
@@ -36,7 +36,7 @@ static void packed_facts_are_the_same(void **state)
     assert_null(lines.pages[0].lines);
     assert_non_null(lines.pages[1].lines);
     assert_null(lines.pages[2].lines);
-    assert_non_null(lines.pages[3].lines); /* not full */
+    assert_non_null(lines.pages[3].lines); /* the page is not full */
     for (int round = 0; round < 2; round++) {
         for (uint32_t line = LINES; line > 0; line--) {
             struct run_line want = facts_of(line, name, sizeof name);
@@ -61,8 +61,8 @@ static void lines_are_found_by_identity(void **state)
     line_identity_expect(&identities, 77, 3);
     line_identity_expect(&identities, 77, 4);
     assert_false(line_identity_has_changed(&identities, 77, 3));
-    assert_true(line_identity_has_changed(&identities, 77, 4)); /* who came first has it */
-    assert_false(line_identity_has_changed(&identities, 78, 4)); /* nobody's in particular */
+    assert_true(line_identity_has_changed(&identities, 77, 4)); /* the first owner keeps it */
+    assert_false(line_identity_has_changed(&identities, 78, 4)); /* it has no particular owner */
     for (uint32_t i = 1; i <= 5000; i++) {
         line_identity_put(&identities, 77, i, i);
         line_identity_put(&identities, 77, UINT64_MAX - i, 10000 + i); /* not counted */

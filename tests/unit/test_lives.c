@@ -1,4 +1,4 @@
-/* States: they fill each life, and come from what the intervals say; all by hand, in ms. */
+/* Thread states: they fill the lifetime, and follow from the intervals; by hand, in ms. */
 #include "server/timing/thread_states.h"
 #include "tests/unit/unit.h"
 
@@ -26,7 +26,8 @@ static uint32_t step(struct intervals *all, uint32_t from, uint32_t to, enum cod
     return code_segments_code(&all->steps, (struct code_segment_key){from, to, (uint8_t)is, 0, 0});
 }
 
-/* T: made 0, start 1, acquire 10, its holder unlocks 25, acquired 30, exit 50, close 60. */
+/* T is created at 0, starts at 1, requests the lock at 10, which its holder unlocks at 25,
+ * acquires it at 30, exits at 50 and is joined at 60. */
 static struct intervals one_life(void)
 {
     struct intervals all = {0};
@@ -170,7 +171,8 @@ static void who_was_made_and_never_began_is_in_start(void **context)
     intervals_free(&all);
 }
 
-/* Pieces that are cut where a spell begins have the same spells as the whole. */
+/* Checks that parts of a timeline have the same state intervals as the whole, if cut where one
+ * begins. */
 static void expect_pieces(const struct lifetimes *lives, const struct thread_timeline *course)
 {
     for (uint64_t most = 1; most < 5; most++) {
@@ -190,7 +192,7 @@ static void expect_pieces(const struct lifetimes *lives, const struct thread_tim
     }
 }
 
-/* A life of anything: the states fill it. */
+/* In random lifetimes, the states fill the whole time. */
 static void random_lives_are_filled(void **context)
 {
     (void)context;

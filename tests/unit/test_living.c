@@ -1,5 +1,5 @@
-/* The states of threads from far away against their spells, of random programs: each pixel of each
- * row has the same of each state, to the ns. */
+/* Zoomed-out thread states, compared with the state intervals of random programs: each pixel of
+ * each row contains the same time of each state, to the ns. */
 #include "server/queries/thread_state_timeline.h"
 #include "server/queries/interval_cache.h"
 #include "server/timing/thread_states.h"
@@ -9,9 +9,10 @@
 #define PIXELS_MOST 40u
 #define CHILDREN 6u
 
-/* ---- what is compared ---- */
+/* ---- comparison ---- */
 
-struct looked { /* a stretch in pixels, what spells have of each in 1/pixels of a ns */
+/* a range in pixels, and the time of each state in each pixel, in 1/pixels of a ns */
+struct looked {
     struct summary_range range;
     uint64_t part[PIXELS_MOST][THREAD_STATES];
 };
@@ -66,7 +67,7 @@ static void compare(const struct lifetimes *lives, const struct summary_tree *py
                          (unsigned long long)l->part[i][state]);
 }
 
-/* ---- of a run ---- */
+/* ---- states of a run ---- */
 
 static int by_thread(const void *a, const void *b)
 {
@@ -86,7 +87,7 @@ static struct lifetimes measured_states_of(const struct run *run, struct wait_re
     return lives;
 }
 
-/* In steps of so many. */
+/* Computes everything in steps of a given size. */
 static void learn(const struct run *run, uint64_t step)
 {
     uint64_t budget;
@@ -117,7 +118,7 @@ static void look(const struct run *run, unsigned *random)
 
 /* ---- random programs ---- */
 
-/* Makes threads, of which not all begin, end, or are joined. */
+/* Creates threads, of which some do not start, exit, or are joined. */
 static void make_children(struct playing *g, uint32_t *children)
 {
     for (unsigned i = 0; i < CHILDREN; i++) {
@@ -162,7 +163,7 @@ static void pixels_have_what_spells_have(void **state)
     }
 }
 
-/* One that waits still does so until now, which is after the last event. */
+/* A thread that is still waiting is blocked until now, which is after the last event. */
 static void who_waits_still_waits_until_now(void **state)
 {
     (void)state;

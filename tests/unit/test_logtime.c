@@ -1,4 +1,4 @@
-/* Times are read as logs write them, and what is none is not. */
+/* Timestamps in the formats of logs are parsed, and anything else is rejected. */
 #include "clients/cli/logtime.h"
 #include "tests/unit/unit.h"
 

@@ -1,4 +1,4 @@
-/* The hash map against a plain array. */
+/* The hash map, compared with an array. */
 #include "base/map.h"
 #include "tests/unit/unit.h"
 
@@ -18,7 +18,7 @@ static void holds_what_was_put_and_not_taken(bool gradual)
     for (int n = 0; n < 200000; n++) {
         random = random * 1664525u + 1013904223u;
         unsigned k = random >> 16 & (KEYS - 1);
-        uint64_t a = k % 7, b = k * 1000003ull; /* few a's: probes run long */
+        uint64_t a = k % 7, b = k * 1000003ull; /* few different a: long probe sequences */
         if (random >> 30) {
             map_put(&map, a, b, &values[k]);
             count += !there[k];
@@ -43,7 +43,7 @@ static void it_holds_what_was_put_and_not_taken(void **state)
     holds_what_was_put_and_not_taken(false);
 }
 
-/* Growing bit by bit, it has two tables for a while. */
+/* While it grows incrementally, the map has two tables. */
 static void it_does_so_while_it_grows(void **state)
 {
     (void)state;
@@ -60,7 +60,7 @@ static void it_does_so_while_it_grows(void **state)
     map_free(&map);
 }
 
-/* Each entry once, also while there are two tables. */
+/* Iteration visits each entry once, even while there are two tables. */
 static void all_of_it_is_gone_through(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void all_of_it_is_gone_through(void **state)
         }
         assert_int_equal(count, n);
     }
-#ifdef GRADUAL_ROOM /* it is small */
+#ifdef GRADUAL_ROOM /* only in the test's build */
     assert_true(two_tables);
 #endif
     map_free(&map);
@@ -93,7 +93,7 @@ static bool is_old(void *end, uint64_t a, uint64_t b, void *value)
     return a < *(uint64_t *)end;
 }
 
-/* In steps, while others are put. */
+/* Entries are removed in steps, while others are added. */
 static void what_goes_is_taken_out(void **state)
 {
     (void)state;

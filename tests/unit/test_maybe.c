@@ -1,6 +1,6 @@
-/* Orders that did not happen, against all orders there are: random small programs of threads with
- * nested locks, of which one schedule is told; a cycle is found if and only if some schedule comes
- * to a deadlock. */
+/* Bug prediction, compared with all interleavings: random small programs of threads with nested
+ * locks, of which one schedule is analyzed; a cycle is found if and only if some schedule
+ * deadlocks. */
 #include "server/analysis/bug_prediction.h"
 
 #include "unit.h"
@@ -15,8 +15,8 @@
 
 struct program {
     int count[THREADS];
-    signed char step[THREADS]
-                    [STEPS]; /* l + 1: takes lock l; -(l + 1): gives it; 0: meets all others */
+    /* l + 1: acquire lock l; -(l + 1): release it; 0: barrier with all threads */
+    signed char step[THREADS][STEPS];
 };
 
 static unsigned seed;
@@ -27,7 +27,7 @@ static unsigned some(unsigned n)
     return (seed >> 16) % n;
 }
 
-/* Takes and gives, one within the other. */
+/* Makes a thread that acquires and releases nested locks. */
 static void make_thread(struct program *p, int t, bool meets)
 {
     int held[LOCKS], depth = 0, n = 0, most = 4 + (int)some(5);
@@ -46,7 +46,7 @@ static void make_thread(struct program *p, int t, bool meets)
     while (depth)
         p->step[t][n++] = (signed char)-(held[--depth] + 1);
     p->count[t] = n;
-    if (meets) { /* before all of it, or behind */
+    if (meets) { /* before all other steps, or after them */
         int at = some(2) ? 0 : n;
         memmove(&p->step[t][at + 1], &p->step[t][at], (size_t)(n - at));
         p->step[t][at] = 0;
@@ -56,7 +56,7 @@ static void make_thread(struct program *p, int t, bool meets)
 
 struct state {
     signed char at[THREADS];
-    signed char owner[LOCKS]; /* 1 + thread */
+    signed char owner[LOCKS]; /* 1 + thread; 0: free */
 };
 
 static bool can_step(const struct program *p, const struct state *s, int t)
@@ -84,7 +84,7 @@ static void do_step(const struct program *p, struct state *s, int t)
             s->at[i]++;
 }
 
-/* Each of some threads waits for a lock that another one of them has. */
+/* Returns whether some threads wait for locks of each other. */
 static bool is_deadlock(const struct program *p, const struct state *s)
 {
     for (int t = 0; t < THREADS; t++) {
@@ -122,9 +122,9 @@ static bool comes_to_deadlock(const struct program *p, struct state s)
     return false;
 }
 
-/* ---- the same, told ---- */
+/* ---- analysis of one schedule ---- */
 
-static struct mhb_vector *met; /* all that was before the threads met; NULL: they have not */
+static struct mhb_vector *met; /* what happened before the barrier; NULL: not passed yet */
 
 static struct sync_op deed(enum sync_op_kind is, int t, int lock, uint32_t position)
 {
@@ -136,7 +136,7 @@ static struct sync_op deed(enum sync_op_kind is, int t, int lock, uint32_t posit
                             .mark = {(uint32_t)t, position, met->count ? met : NULL}};
 }
 
-/* False: the schedule came to a deadlock, or no further. */
+/* Passes a random schedule to the prediction. Returns false if it deadlocks. */
 static bool tell(const struct program *p, struct bug_prediction *m)
 {
     struct state s = {0};
@@ -215,7 +215,7 @@ static void cycles_are_found_where_some_order_is_a_deadlock(void **state)
     assert_in_range(could, PROGRAMS / 20, PROGRAMS - PROGRAMS / 20);
 }
 
-/* ---- calls and visits, told one by one ---- */
+/* ---- calls and visits, passed one by one ---- */
 
 struct told {
     struct bug_prediction *maybe;

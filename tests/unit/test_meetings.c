@@ -1,5 +1,5 @@
-/* What lies beside the lines of an order (who waits for whom by a key, what a stream holds), saved
- * while it goes on. */
+/* The part of an order besides its lines (rendezvous by key, contents of streams), saved while the
+ * order changes. */
 #include "server/order/delivery/pending_events.h"
 #include "server/order/delivery/byte_stream_match.h"
 #include "server/order/log/line_table.h"
@@ -8,7 +8,7 @@
 #include "tests/bruteforce.h"
 #include "tests/unit/shelf.h"
 
-struct rows { /* all that is to be saved of it, in an order of its own */
+struct rows { /* everything that is to be saved, in a sorted form */
     struct row {
         uint64_t v[7];
     } *items;
@@ -75,7 +75,7 @@ static struct rows rest_of(const struct order *order)
     return rows;
 }
 
-/* Those who meet by keys or send bytes, at random: some never meet, some do not fit. */
+/* Random events that match by keys or send bytes: some never match, some are inconsistent. */
 #define TALKERS 8u
 #define TALKS 300u
 struct talk {
@@ -95,7 +95,7 @@ static void talk_by_key(struct talk *talk, struct arrival *a, struct event_id *p
     a->group_size = a->relation == RELATION_SEND ? execution_random(random, 3) : 0;
     if (execution_random(random, 2) == 0)
         return;
-    a->key[1] = 1 + execution_random(random, talk->keys); /* it meets somebody */
+    a->key[1] = 1 + execution_random(random, talk->keys); /* matches an earlier event */
     a->relation = execution_random(random, 4) ? RELATION_RECEIVE : RELATION_SYNC;
     a->group_size = a->relation == RELATION_RECEIVE ? execution_random(random, 2) : 0;
     if (a->relation != RELATION_RECEIVE || execution_random(random, 3))
@@ -118,7 +118,7 @@ static void talk_by_bytes(struct talk *talk, struct arrival *a, unsigned *random
                           .key = {70 + stream, *at},
                           .group_size = bytes};
     if (execution_random(random, 10) == 0)
-        a->key[1] -= a->key[1] > 5 ? 5 : 0; /* once more, or out of turn */
+        a->key[1] -= a->key[1] > 5 ? 5 : 0; /* repeated, or out of order */
     else
         *at += bytes;
 }
@@ -146,7 +146,7 @@ static void talk_make(struct talk *talk, unsigned *random)
             talk->partners[i][0] = of->at;
         }
     }
-    for (uint32_t i = 0; i + 1 < TALKS; i++) { /* many come late, some by far */
+    for (uint32_t i = 0; i + 1 < TALKS; i++) { /* many come late, some by a large distance */
         uint32_t k = i + execution_random(random, execution_random(random, 12) ? 3 : 100);
         struct arrival other = talk->arrivals[k < TALKS ? k : i];
         talk->arrivals[k < TALKS ? k : i] = talk->arrivals[i];
@@ -171,7 +171,7 @@ static void expect_rest(struct order *order, const struct rows *expected, unsign
     free(rows.items);
 }
 
-/* Saved in steps while it goes on, it is as it was when the save began. */
+/* An order that is saved in steps while it changes is saved as it was when the save began. */
 static void who_meets_later_is_not_in_it(void **state)
 {
     (void)state;
@@ -207,7 +207,7 @@ static void who_meets_later_is_not_in_it(void **state)
                 struct order *again = talkers(&parts);
                 assert_true(order_restore(again, bytes, size));
                 expect_rest(again, &expected, seed);
-                free(order_save(again, &size)); /* and again */
+                free(order_save(again, &size)); /* once more */
                 expect_rest(again, &expected, seed);
                 order_free(again);
                 free(bytes);
@@ -218,7 +218,7 @@ static void who_meets_later_is_not_in_it(void **state)
         parts_free(&parts);
     }
     for (size_t i = 1; i < 5; i++)
-        assert_true(kinds[i] > 0); /* the test is worth something */
+        assert_true(kinds[i] > 0); /* the test covers all kinds */
     assert_true(parts_seen > 0);
 }
 

@@ -1,4 +1,4 @@
-/* The wire: what is put is got, what is bad is refused where it is bad. */
+/* Messages: what is encoded is decoded, and invalid messages are rejected at the first error. */
 #include "tests/unit/unit.h"
 #include "wire/causal_edges.h"
 #include "wire/layout_results.h"
@@ -167,7 +167,7 @@ static void a_window_survives_the_wire(void **state)
     assert_true(got.placements[0].type == 4 && got.placements[0].about == 3 &&
                 got.placements[0].home == 7);
     window_info_free(&got);
-    for (size_t cut = 0; cut < out.size; cut++) { /* every shorter one is refused */
+    for (size_t cut = 0; cut < out.size; cut++) { /* every shorter message is rejected */
         in = decoder_init(out.data, cut);
         decode_window(&in, &got);
         assert_false(decoder_finish(&in));
@@ -176,8 +176,8 @@ static void a_window_survives_the_wire(void **state)
     encoder_free(&out);
 }
 
-/* What makes an order known is got as it was put; what names something that is not there is
- * refused. */
+/* Causal edges survive encoding and decoding; references to events that do not exist are
+ * rejected. */
 static void causes_survive_the_wire(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void causes_survive_the_wire(void **state)
     assert_true(got.any == 6 && got.doubts_count == 2);
     assert_memory_equal(got.doubts, doubts, sizeof doubts);
     causal_edges_info_free(&got);
-    for (size_t cut = 0; cut < out.size; cut++) { /* every shorter one is refused */
+    for (size_t cut = 0; cut < out.size; cut++) { /* every shorter message is rejected */
         in = decoder_init(out.data, cut);
         decode_causal_edges(&in, &got);
         assert_false(decoder_finish(&in));
@@ -210,7 +210,7 @@ static void causes_survive_the_wire(void **state)
     }
     encoder_free(&out);
     for (int wrong = 0; wrong < 3;
-         wrong++) { /* a cause that comes later, a point too, causes that nobody has */
+         wrong++) { /* a cause or a point that comes later; causes of no event */
         out = (struct encoder){0};
         causes[0] = wrong == 0 ? 1 : 0;
         events[3].point = wrong == 1 ? 4 : 3;

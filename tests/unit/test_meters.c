@@ -1,4 +1,4 @@
-/* Meters and formulas: what is read, what is refused and where, and what comes of it. */
+/* Definitions of metrics and formulas: parsing, the position of errors, and results. */
 #include "config/formula.h"
 #include "config/metric_rules.h"
 #include "tests/unit/unit.h"

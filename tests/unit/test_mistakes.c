@@ -1,12 +1,12 @@
-/* The order and what is wrong, twice, lost or never comes. */
+/* The order with inconsistent, duplicate, lost and missing events. */
 #include "server/order/order.h"
 #include "tests/unit/unit.h"
 
-/* A program says that numbers are lost of which one comes all the same. */
+/* A program reports numbers as lost, of which one arrives nevertheless. */
 static void what_came_is_not_lost(void **state)
 {
     (void)state;
-    for (unsigned after = 0; after < 2; after++) { /* before it is told, and after */
+    for (unsigned after = 0; after < 2; after++) { /* before the loss is reported, and after */
         struct order *order = order_new();
         uint32_t line = order_line(order, false, 1);
         struct arrival first = {.at = {line, 1}, .type = 1}, came = {.at = {line, 5}, .type = 1},
@@ -28,7 +28,8 @@ static void what_came_is_not_lost(void **state)
     }
 }
 
-/* What is lost is said when its line is far behind: all of it is, and the line goes on. */
+/* A loss may be reported for numbers ahead of the line's events: all of it counts, and the line
+ * continues. */
 static void what_is_lost_far_ahead_is_lost(void **state)
 {
     (void)state;
@@ -49,7 +50,7 @@ static void what_is_lost_far_ahead_is_lost(void **state)
     }
 }
 
-/* What is still under way on other ways may come after the word that a line is closed. */
+/* Events may arrive after the message that their line is closed. */
 static void a_line_is_closed_after_its_last_number(void **state)
 {
     (void)state;
@@ -94,7 +95,8 @@ static void each_mistake_is_reported_once(void **state)
     struct order *order = three_lines();
     sync(order, (struct event_id){1, 1}, (struct event_id){2, 1});
     sync(order, (struct event_id){2, 1}, (struct event_id){1, 1});
-    sync(order, (struct event_id){3, 1}, (struct event_id){1, 1}); /* 1: claimed twice */
+    /* 1: the event has another partner */
+    sync(order, (struct event_id){3, 1}, (struct event_id){1, 1});
     assert_int_equal(order_figures(order).contradictions, 1);
     plain(order, (struct event_id){1, 2}, (struct event_id){2, 2}); /* 2: a cycle of two edges */
     plain(order, (struct event_id){2, 2}, (struct event_id){1, 2});
@@ -103,14 +105,16 @@ static void each_mistake_is_reported_once(void **state)
     struct arrival receive = {.at = {1, 3},
                               .relation = RELATION_RECEIVE,
                               .partners = &nobody,
-                              .partner_count = 1}; /* 3: receives from what sends nothing */
+                              .partner_count = 1}; /* 3: a receive from an event that is no send */
     order_insert(order, &receive);
     assert_int_equal(order_figures(order).contradictions, 3);
     struct arrival end = {.at = {3, 2}, .closes = true};
     order_insert(order, &end);
-    plain(order, (struct event_id){3, 3}, (struct event_id){0, 0}); /* 4: after the end */
+    /* 4: after the end of the line */
+    plain(order, (struct event_id){3, 3}, (struct event_id){0, 0});
     assert_int_equal(order_figures(order).contradictions, 4);
-    sync(order, (struct event_id){1, 4}, (struct event_id){2, 4}); /* 5: two pairs that cross */
+    /* 5: two sync pairs that cross */
+    sync(order, (struct event_id){1, 4}, (struct event_id){2, 4});
     sync(order, (struct event_id){1, 5}, (struct event_id){2, 3});
     sync(order, (struct event_id){2, 3}, (struct event_id){1, 5});
     sync(order, (struct event_id){2, 4}, (struct event_id){1, 4});
@@ -163,7 +167,7 @@ static void lost_events_forbid_an_answer(void **state)
     (void)state;
     struct order *order = three_lines();
     plain(order, (struct event_id){3, 1}, (struct event_id){0, 0});
-    order_note_loss(order, 1, 1, 1); /* perhaps it received from line 3 */
+    order_note_loss(order, 1, 1, 1); /* it may have received from line 3 */
     plain(order, (struct event_id){1, 2}, (struct event_id){0, 0});
     assert_int_equal(order_compare(order, (struct event_id){3, 1}, (struct event_id){1, 2}),
                      ORDER_UNKNOWN);
@@ -175,7 +179,7 @@ static void a_hang_up_leaves_nothing_pending(void **state)
     (void)state;
     struct order *order = three_lines();
     plain(order, (struct event_id){1, 3}, (struct event_id){0, 0});
-    sync(order, (struct event_id){2, 1}, (struct event_id){3, 1}); /* its partner never comes */
+    sync(order, (struct event_id){2, 1}, (struct event_id){3, 1}); /* its partner never arrives */
     plain(order, (struct event_id){2, 2}, (struct event_id){1, 2});
     uint32_t lines[] = {1, 2, 3};
     order_end_of_input(order, lines, 3);
@@ -192,11 +196,11 @@ static void many_gaps(struct order *order, uint32_t lines, uint64_t events)
     for (uint32_t i = 0; i < lines; i++)
         order_line(order, false, 1);
     for (uint64_t k = 1; k <= events; k++)
-        for (uint32_t i = 1; i <= lines; i++) /* every third number, some of them far ahead */
+        for (uint32_t i = 1; i <= lines; i++) /* every third number, some with large gaps */
             plain(order, (struct event_id){i, k % 2 ? 3 * k : 100000 * k}, (struct event_id){0, 0});
 }
 
-/* A hang-up is worked off in steps, each of which looks at few events. */
+/* A hang-up is processed in steps of few events. */
 static void a_hang_up_goes_in_steps(void **state)
 {
     (void)state;
@@ -222,7 +226,7 @@ static void a_hang_up_goes_in_steps(void **state)
     order_free(order);
 }
 
-/* A line of which somebody else says more is not gone any more. */
+/* A line that another program continues is not ended. */
 static void a_line_comes_back(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Of many lines a viewer is told those that answers name, before the answer does. */
+/* With many lines, a viewer receives the lines that a response refers to, before the response. */
 #include "server/queries/request_queue.h"
 #include "server/queries/referenced_lines.h"
 #include "tests/unit/unit.h"
@@ -8,9 +8,9 @@
 #include <string.h>
 
 #define LINES (LIMIT_LINES_SENT + 1000u)
-#define LAST (LINES - 3u) /* waits for FIRST, and FIRST for it */
+#define LAST (LINES - 3u) /* waits for FIRST, as FIRST does for it */
 #define FIRST 7u
-#define ENDED 11u /* did nothing after it began to wait, and is no more */
+#define ENDED 11u /* began to wait and has exited since */
 
 static const char description[] =
     "name=\"test\";line_types=({name=\"task\";letter=\"T\";});"
@@ -77,7 +77,7 @@ static void listen(struct listener *l, struct encoder *out)
         struct decoder in = decoder_init(out->data + at + MESSAGE_FRAME_BYTES, length);
         if (type == MESSAGE_LINE_INFO) {
             uint32_t line = decode_u32(&in);
-            assert_true(line && line <= LINES && !l->told[line]); /* once */
+            assert_true(line && line <= LINES && !l->told[line]); /* only once */
             l->told[line] = 1;
             l->lines++;
         } else if (type == MESSAGE_RESPONSE) {
@@ -87,8 +87,7 @@ static void listen(struct listener *l, struct encoder *out)
     encoder_free(out);
 }
 
-/* A question to its end, as server/connections/viewer_connection.c has it answered; `body` is
- * freed. */
+/* Processes a request to its end, as server/connections/viewer_connection.c does; frees `body`. */
 static void ask(struct listener *l, enum request_type what, struct encoder body)
 {
     struct request_queue desk = {.run = l->run};
@@ -129,7 +128,7 @@ static void who_waits_is_told_before(void **state)
     (void)state;
     struct listener *l = listener();
     ask(l, REQUEST_WAITS, (struct encoder){0});
-    assert_int_equal(l->waits, 2); /* not the one that ended */
+    assert_int_equal(l->waits, 2); /* without the thread that exited */
     assert_int_equal(l->cycles, 1);
     assert_int_equal(l->lines, 2);
     assert_int_equal(l->ends, 1);
@@ -145,7 +144,7 @@ static void lines_are_told_once(void **state)
         encode_u32(&body, 3);
         encode_u32(&body, 5000);
         encode_u32(&body, LINES);
-        encode_u32(&body, LINES + 1); /* there is none */
+        encode_u32(&body, LINES + 1); /* does not exist */
         ask(l, REQUEST_LINES, body);
         assert_true(l->told[5000] && l->told[LINES]);
         assert_int_equal(l->lines, 2);

@@ -1,5 +1,5 @@
-/* What lies in NATS: names that stay apart, addresses, and batches that are split into messages and
- * become whole again. */
+/* Messages in a NATS stream: unambiguous names, addresses, and batches that are split into
+ * messages and assembled again. */
 #include "server/forwarding/nats_message.h"
 #include "tests/unit/unit.h"
 
@@ -18,7 +18,7 @@ static void names(void **state)
     (void)state;
     is_text(nats_name("job-7"), "job-7");
     is_text(nats_name("a.b c*"), "a_2Eb_20c_2A");
-    is_text(nats_name("a_2Eb"), "a_5F2Eb"); /* not what another one becomes */
+    is_text(nats_name("a_2Eb"), "a_5F2Eb"); /* differs from the encoding of another name */
     is_text(nats_name("\xc3\xa9>"), "_C3_A9_3E");
     is_text(nats_name(""), "_");
     is_text(nats_name("_"), "_5F");
@@ -60,7 +60,7 @@ static void addresses(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_false(nats_address_parse(&read, wrong[i], &error));
     assert_false(nats_address_parse(&read, "nats://user:secret@host:x", &error));
-    assert_null(strstr(error.text, "secret")); /* nor in what is said of it */
+    assert_null(strstr(error.text, "secret")); /* nor in the error message */
     assert_true(nats_is_address("tls://a"));
     assert_false(nats_is_address("unix:/nats://a"));
 }
@@ -79,7 +79,8 @@ static struct nats_message some(uint8_t *packed)
     return message;
 }
 
-/* One part, as it is read. */
+/* Passes one part through encoding, decoding and assembly. Returns whether the batch is
+ * complete. */
 static bool through(struct nats_assembly *assembly, struct nats_message whole, uint32_t part,
                     size_t most, struct nats_message *read)
 {
@@ -120,7 +121,7 @@ static void split(void **state)
         for (uint32_t part = 0; part < parts; part++)
             assert_int_equal(through(&assembly, whole, part, most, &read), part + 1 == parts);
     }
-    /* what was cut off, missed, or comes twice makes nothing whole, and the next one again does */
+    /* missing, truncated or repeated parts complete nothing, but the next whole batch does */
     size_t most = NATS_HEAD_BYTES + 300;
     assert_false(through(&assembly, whole, 0, most, &read));
     assert_false(through(&assembly, whole, 2, most, &read));
@@ -145,7 +146,7 @@ static void nonsense(void **state)
         struct decoder in = decoder_init(out.data, size);
         assert_false(decode_nats_message(&in, &read));
     }
-    for (size_t at = 0; at < 8; at++) { /* of no Poet, of another version */
+    for (size_t at = 0; at < 8; at++) { /* another magic number, or another version */
         out.data[at] ^= 0x55;
         struct decoder in = decoder_init(out.data, out.size);
         assert_false(decode_nats_message(&in, &read));
@@ -193,7 +194,7 @@ static void clocks(void **state)
     assert_true(decode_nats_response(&in, &read));
     assert_true(read.asked == 5 && read.received == UINT64_MAX && read.replied == 7);
     is_text(read.host, "a host");
-    encode_u8(&out, 0); /* more than it is */
+    encode_u8(&out, 0); /* trailing bytes */
     in = decoder_init(out.data, out.size);
     assert_false(decode_nats_response(&in, &read));
     out.size = 0;

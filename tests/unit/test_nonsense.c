@@ -1,5 +1,5 @@
-/* Tables that are asked for nonsense, of random programs: each is answered, or it is said why
- * not. */
+/* Random, mostly invalid table requests about random programs: each is answered, or rejected with
+ * a reason. */
 #include "tests/unit/asking.h"
 #include "tests/unit/playing.h"
 #include "wire/table_rows.h"
@@ -61,7 +61,7 @@ static struct table_request some_request(void)
     return r;
 }
 
-/* An event that is there: half of the questions why are about one. */
+/* Names an event that exists in half of the requests. */
 static void about_something(struct table_request *r, const struct run *run)
 {
     struct order_event e = order_event(run->order, (uint64_t)rand() % order_count(run->order));
@@ -72,7 +72,7 @@ static void about_something(struct table_request *r, const struct run *run)
     ARRAY_PUSH(r->options, r->option_count, option);
 }
 
-/* 1: answered, 0: refused. */
+/* Returns true if the request was answered, false if it was rejected. */
 static bool ask(const struct run *run, struct table_request *r)
 {
     struct encoder body = {0};

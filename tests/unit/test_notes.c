@@ -1,5 +1,5 @@
-/* Notes that people write at events: kept as a file beside the trace, which is never written over
- * when it is damaged. */
+/* Annotations that users write at events: the file beside the trace, which is never overwritten if
+ * damaged. */
 #define _GNU_SOURCE
 #include "clients/connection/note_file.h"
 #include "tests/unit/unit.h"
@@ -69,7 +69,7 @@ static void file_is(const char *text, size_t size)
     free(got);
 }
 
-/* ---- all is well ---- */
+/* ---- valid files ---- */
 
 static void what_was_written_is_read(void **unused)
 {
@@ -114,13 +114,13 @@ static void one_takes_the_place_of_another_and_goes(void **unused)
     assert_null(note_file_text(&notes, at));
     assert_string_equal(note_file_text(&notes, other), "more");
     assert_int_equal(note_file_set(&notes, other, NULL, &error), NOTES_BESIDE);
-    assert_int_equal(access(file, F_OK), -1); /* the last one takes the file along */
+    assert_int_equal(access(file, F_OK), -1); /* removing the last one removes the file */
     note_file_free(&notes);
-    note_file_free(&notes); /* zeroed: nothing */
+    note_file_free(&notes); /* a zeroed struct has no effect */
     note_file_free(NULL);
 }
 
-/* Two people write: each keeps what the other wrote meanwhile. */
+/* Two users write: each keeps what the other wrote in the meantime. */
 static void what_others_wrote_meanwhile_stays(void **unused)
 {
     struct note_file mine, theirs;
@@ -172,8 +172,7 @@ static void they_go_with_a_copy(void **unused)
     put_file(HEAD ONE, strlen(HEAD ONE));
     assert_true(open_notes(&notes, "work", 42, &error));
     snprintf(copy, sizeof copy, "%s/copy", directory);
-    snprintf(beside, sizeof beside, "%s.poet-notes",
-             copy); /* of a name that does not end in .poet */
+    snprintf(beside, sizeof beside, "%s.poet-notes", copy); /* the name does not end in .poet */
     assert_true(note_file_copy(&notes, copy, &error));
     assert_int_equal(access(beside, F_OK), 0);
     note_file_forget(copy);
@@ -184,7 +183,8 @@ static void they_go_with_a_copy(void **unused)
 
 /* ---- damage ---- */
 
-/* It is told, with its line; what is there stays as it is, whatever somebody writes. */
+/* Checks that the damage is reported with its line, and that the file stays unchanged, whatever is
+ * written. */
 static void is_told_and_left_alone(const char *text, size_t size, unsigned line, const char *why)
 {
     struct note_file notes;
@@ -240,7 +240,7 @@ static void a_damaged_file(void **unused)
     is_told_and_left_alone(HEAD "\0\n", sizeof HEAD "\0\n" - 1, 2, json);
 }
 
-/* A text as long as may be is one; a byte more is not. */
+/* A text of the maximum length is valid; one byte more is not. */
 static void how_long_a_text_may_be(void **unused)
 {
     (void)unused;
@@ -266,7 +266,7 @@ static void how_long_a_text_may_be(void **unused)
     unlink(file);
 }
 
-/* What is written can be read: a control character is three bytes of the text that is kept. */
+/* A control character is stored as three bytes, so the limit applies to the stored text. */
 static void a_text_that_grows(void **unused)
 {
     struct note_file notes;
@@ -290,7 +290,7 @@ static void a_text_that_grows(void **unused)
     unlink(file);
 }
 
-/* Larger than any notes: not even read.  It is sparse, so that it costs nothing. */
+/* A file that is larger than any valid one is not read; it is sparse. */
 static void a_huge_file(void **unused)
 {
     struct note_file notes;
@@ -308,7 +308,7 @@ static void a_huge_file(void **unused)
     unlink(file);
 }
 
-/* What commands a terminal, or turns text round, is shown as what it is. */
+/* Terminal control characters and bidirectional overrides are shown escaped. */
 static void nothing_in_them_commands_a_terminal(void **unused)
 {
     struct note_file notes;

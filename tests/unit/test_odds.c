@@ -1,4 +1,4 @@
-/* The odds of two series of runs, against numbers worked out by hand. */
+/* Fisher's exact test of two series of runs, compared with values computed by hand. */
 #include "clients/cli/fisher_test.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/asking.h"

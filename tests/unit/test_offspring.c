@@ -1,5 +1,5 @@
-/* All that a process started ends with it, in whichever groups and sessions, and nobody else
- * does. */
+/* Killing a process kills all of its descendants, in whichever groups and sessions, and no other
+ * process. */
 #define _GNU_SOURCE
 #include "clients/cli/kill_tree.h"
 #include "tests/unit/unit.h"
@@ -9,12 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A child, a child of that in a session of its own, and so on: each writes a letter when it is
- * there, and stays. */
+/* Forks a child in a session of its own, recursively; each process writes a letter when it has
+ * started, and stays. */
 static void stay(int pipe_end, int deeper)
 {
     signal(SIGTERM, SIG_IGN);
-    alarm(100); /* where the test fails */
+    alarm(100); /* ends it if the test fails */
     if (deeper && fork() == 0) {
         setsid();
         stay(pipe_end, deeper - 1);
@@ -43,7 +43,7 @@ static pid_t begin_family(int *from, int deep)
     return child;
 }
 
-/* Nobody has the other end any more: all have ended. */
+/* Waits until all have ended: then no process has the other end open. */
 static void all_end(int from)
 {
     char letter;
@@ -78,7 +78,7 @@ static void others_go_on(void **unused)
     all_end(others);
 }
 
-/* It has ended and is not waited for: then there is nothing to do. */
+/* A child that has ended but was not waited for needs no action. */
 static void who_has_ended_is_no_trouble(void **unused)
 {
     (void)unused;

@@ -1,4 +1,4 @@
-/* The order against brute force. */
+/* The order, compared with brute force. */
 #include "server/order/order.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
@@ -43,8 +43,8 @@ static void expect(const struct order *order, uint32_t a, uint32_t b, enum causa
                  (unsigned long long)x.arrivals[b].at.number, got, want);
 }
 
-/* Edges are hidden and their ends doubtful: what is answered is so in the execution that was, and
- * is unknown just where a doubtful event makes it so. */
+/* Some edges are hidden and the events at their ends are uncertain: an answer is true for the
+ * whole execution, or unknown, which it is only if an uncertain event matters. */
 static void what_may_be_hidden_is_unknown(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void many_read_at_once_are_what_each_is(void **state)
     }
 }
 
-/* ---- how far an event reaches, and why ---- */
+/* ---- reach of an event, and causal chains ---- */
 
 static void past_and_future_reach_as_far_as_they_do(void **state)
 {
@@ -236,7 +236,7 @@ static void a_witness_is_a_chain(void **state)
 #define WRITERS 12
 #define READERS 12
 
-/* Each send and each receive has a line of its own, so nothing else orders them. */
+/* Each send and each receive is on a line of its own, so that only the stream orders them. */
 struct cut {
     uint64_t begin[WRITERS + 1], end[READERS + 1];
 };
@@ -313,7 +313,7 @@ static void bytes_come_after_those_who_sent_them(void **state)
         uint64_t last =
             cut.begin[WRITERS] < cut.end[READERS] ? cut.begin[WRITERS] : cut.end[READERS];
         struct order *order = order_on(shared);
-        for (unsigned i = 0; i < WRITERS + READERS; i++) { /* in any order */
+        for (unsigned i = 0; i < WRITERS + READERS; i++) { /* in random order */
             unsigned k = execution_random(&random, i + 1);
             turn[i] = turn[k];
             turn[k] = i;
@@ -322,7 +322,7 @@ static void bytes_come_after_those_who_sent_them(void **state)
         for (unsigned i = 0; i < stop; i++)
             feed_stream(order, &cut, last, turn[i]);
         order = again(order, shared);
-        for (unsigned i = 0; i < WRITERS + READERS; i++) /* what is known is dropped */
+        for (unsigned i = 0; i < WRITERS + READERS; i++) /* known events are dropped */
             feed_stream(order, &cut, last, turn[i]);
         assert_int_equal(order_figures(order).pending + order_figures(order).contradictions, 0);
         check_stream(order, &cut, last);
@@ -366,7 +366,7 @@ static void a_receive_of_many_keys_is_after_all_of_them(void **state)
             if (i == first + 2)
                 order = again(order, shared);
             for (unsigned k = first; i == first + 2 && k <= i;
-                 k++) { /* what was pending comes again */
+                 k++) { /* pending events are sent again */
                 uint64_t old = k % 5;
                 if (old < 3)
                     keyed(order, (uint32_t)old + 1, RELATION_SEND, &old, 1, old == 1 ? 2 : 1);

@@ -1,4 +1,4 @@
-/* Slots packed and unpacked again: all of them, whatever they are; and what is no such chunk. */
+/* The slot codec: any slots survive encoding and decoding, and invalid chunks are rejected. */
 #include "server/tracefile/slot_compression.h"
 #include "tests/unit/unit.h"
 #include "wire/message.h"
@@ -19,14 +19,15 @@ static uint64_t any(void)
 
 static uint8_t *room(size_t count) { return malloc(count * SLOT_BYTES + SLOT_CODEC_SPARE_BYTES); }
 
-/* Packs, unpacks and compares; the bytes that it took, 0: it stays as it is. */
+/* Encodes, decodes and compares slots. Returns the encoded size; 0 if they are stored unencoded. */
 static size_t there_and_back(const struct ring_slot *slots, size_t count)
 {
     uint8_t *bytes = room(count);
     size_t size = slot_codec_encode(bytes, slots, count), got;
     if (size) {
         assert_true(size < count * SLOT_BYTES);
-        uint8_t *exact = malloc(size); /* what is read behind it is noticed */
+        /* of exact size, so that AddressSanitizer finds reads beyond it */
+        uint8_t *exact = malloc(size);
         memcpy(exact, bytes, size);
         struct chunk chunk = {.kind = CHUNK_SLOTS, .data = exact, .size = (uint32_t)size};
         struct ring_slot *back = slot_codec_decode(&chunk, &got);
@@ -41,7 +42,7 @@ static size_t there_and_back(const struct ring_slot *slots, size_t count)
     return size;
 }
 
-/* A thread in a loop: two call sites, one mutex. */
+/* Makes slots of a thread in a loop: two call sites, one mutex. */
 static size_t loop(struct ring_slot *slots, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -74,8 +75,7 @@ static void a_few_are_packed_too(void **state)
     assert_in_range(there_and_back(slots, 8), 1, 160);
 }
 
-/* Now and then something else: other lines, times that go back, the largest numbers, payloads of
- * any length. */
+/* Random exceptions: other lines, decreasing times, extreme numbers, payloads of any length. */
 static void whatever_they_are_they_come_back(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void whatever_they_are_they_come_back(void **state)
     free(slots);
 }
 
-/* What would not become shorter is not packed, nor what is broken. */
+/* Slots that would not become shorter, and invalid ones, are not encoded. */
 static void noise_stays_as_it_is(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void slots_as_they_came_are_read_too(void **state)
     uint8_t bytes[1 + sizeof slots];
     size_t count;
     loop(slots, 3);
-    memcpy(bytes + 1, slots, sizeof slots); /* at any address */
+    memcpy(bytes + 1, slots, sizeof slots); /* unaligned */
     struct chunk chunk = {.kind = MESSAGE_SLOTS, .data = bytes + 1, .size = sizeof slots};
     struct ring_slot *back = slot_codec_decode(&chunk, &count);
     assert_int_equal(count, 3);
@@ -134,7 +134,7 @@ static void slots_as_they_came_are_read_too(void **state)
     free(back);
 }
 
-/* Cut off anywhere, or with any byte changed: refused, or some slots, but nothing else. */
+/* Cut off anywhere, or with any byte changed, a chunk is rejected or yields some slots. */
 static void what_is_broken_is_refused(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void what_is_broken_is_refused(void **state)
             &(struct chunk){.kind = CHUNK_SLOTS, .data = exact, .size = (uint32_t)size}, &count));
         free(exact);
     }
-    bytes[0]++; /* more than there are */
+    bytes[0]++; /* a count that is too large */
     assert_null(slot_codec_decode(
         &(struct chunk){.kind = CHUNK_SLOTS, .data = bytes, .size = (uint32_t)size}, &count));
     memset(bytes, 0xff, 4);

@@ -1,5 +1,5 @@
-/* What threads did between their events, in a file: there as long as the events are, and no longer
- * (--keep). */
+/* Activity records, call records and context switches in a trace file: kept as long as their
+ * events, and no longer (--keep). */
 #define _GNU_SOURCE
 #include "base/alloc.h"
 #include "server/run/cpu_placement.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define step interval_step /* (slots have another one of that name) */
+#define step interval_step /* slots.h has another function of that name */
 #include "server/timing/cpu_states.h"
 #undef step
 
@@ -80,7 +80,7 @@ static struct live begin(uint64_t keep)
     return live;
 }
 
-/* A record of the thread, which tells of so many steps. */
+/* Sends a record of the thread, with STEPS steps. */
 static void record(struct live *live, uint64_t number)
 {
     struct {
@@ -100,13 +100,13 @@ static void record(struct live *live, uint64_t number)
     say(live, MESSAGE_SLOTS, 1, &all, SLOT_BYTES * (1 + slot_follow(all.slot.payload_bytes)));
 }
 
-/* ---- calls and switches ---- */
+/* ---- call records and context switches ---- */
 
-#define PERIOD 100u /* events between two that are told of */
+#define PERIOD 100u /* events between two moments at which these are recorded */
 
-static uint64_t moments; /* that were told */
+static uint64_t moments; /* number of moments recorded */
 
-/* What the journal has, as server/connections/journal_reader.c takes it. */
+/* Writes and decodes a chunk as server/connections/journal_reader.c does. */
 static void tell_entries(struct live *live, const struct encoder *body)
 {
     struct chunk chunk = {
@@ -117,8 +117,8 @@ static void tell_entries(struct live *live, const struct encoder *body)
     run_fact(live->run, chunk);
 }
 
-/* Context 1 is open all the time, from the first moment on; in each one of 2 begins and one of 3 in
- * it, and at the next one both end. */
+/* Context 1 is open from the first moment on; at each moment a call of 2 begins and one of 3 in
+ * it, and at the next moment both end. */
 static void tell_calls(struct live *live)
 {
     struct encoder body = {0};
@@ -140,7 +140,7 @@ static void tell_calls(struct live *live)
     encoder_free(&body);
 }
 
-/* It goes on a processor and off it. */
+/* Records that the thread was switched in, and out after 10 ns. */
 static void tell_switches(struct live *live)
 {
     struct encoder body = {0};
@@ -174,7 +174,8 @@ static void count_turn(void *context, enum cpu_state is, int64_t from_ns, int64_
     *ran_ns += is == CPU_STATE_RUNNING ? (uint64_t)(to_ns - from_ns) : 0;
 }
 
-/* From the first that is there on nothing is missing; what was open then is known; when that is. */
+/* Checks that no call record is missing after the first, and that the calls open before it are
+ * known. Returns the time of the first call of context 2. */
 static uint64_t calls_of(const struct run *run)
 {
     const struct call_entries_thread *t = call_entries_for_thread(&run->entries, 0, 1);
@@ -184,7 +185,7 @@ static uint64_t calls_of(const struct run *run)
     uint64_t first_ns = 0, depth = walk.open_count, twos = 0, last_ns = 0;
     while (call_entries_next(&walk, &seen)) {
         if (seen.entry.is == CALL_RECORD_ENDED) {
-            assert_int_equal(seen.entry.context, depth); /* those of 1, 2, 3 lie in each other */
+            assert_int_equal(seen.entry.context, depth); /* contexts 1, 2, 3 are nested */
             assert_true(seen.began_ns && seen.began_ns <= seen.entry.time_ns);
             depth--;
             continue;
@@ -204,7 +205,7 @@ static uint64_t calls_of(const struct run *run)
     return first_ns;
 }
 
-/* How long the thread ran from then on, by its switches. */
+/* Returns how long the thread ran from a time on, according to its switches. */
 static uint64_t switches_from(const struct run *run, uint64_t ns)
 {
     struct thread_timeline course = {.thread = 1};
@@ -246,7 +247,8 @@ static void is_span(const struct run *run, const struct activity_span *span)
         assert_int_equal(activity_steps(run, 1, span)[i].ticks, span->at.number * 7919 % 17 + i);
 }
 
-/* All spans from the first that is kept to the last; the number of its event. */
+/* Checks all spans from the first that is kept to the last. Returns the number of the first one's
+ * event. */
 static uint64_t first_of(const struct run *run)
 {
     uint64_t at = activity_first(run, 1);
@@ -263,7 +265,7 @@ static uint64_t first_of(const struct run *run)
     return first;
 }
 
-/* How long the file was at most, without what was given back. */
+/* Writes a run. Returns the maximum size of the file, without freed regions. */
 static uint64_t write_all(uint64_t keep)
 {
     struct live live = begin(keep);
@@ -276,10 +278,11 @@ static uint64_t write_all(uint64_t keep)
         uint64_t now = tracefile_kept(live.run->trace);
         most = now > most ? now : most;
     }
-    if (keep) { /* nor does it stay in memory */
+    if (keep) { /* memory is freed, too */
         assert_true(call_entries_for_thread(&live.run->entries, 0, 1)->count < moments / 2);
         assert_true(calls_of(live.run) > 2100);
-        assert_int_equal(switches_from(live.run, 2100), 10 * moments); /* they do not go */
+        /* switches are not discarded */
+        assert_int_equal(switches_from(live.run, 2100), 10 * moments);
     }
     end(&live);
     run_free(live.run);
@@ -316,7 +319,7 @@ static void what_goes_with_its_events(void **state)
     run_free(run);
 }
 
-/* Parts that cannot be read are said to be, and the rest is there. */
+/* Unreadable records are reported, and the rest is read. */
 static void a_damaged_part_is_told(void **state)
 {
     (void)state;
@@ -338,7 +341,7 @@ static void a_damaged_part_is_told(void **state)
     run_free(run);
 }
 
-/* What came well after it does not hide that something could not be read. */
+/* An error is not hidden by readable records that follow it. */
 static void trouble_is_not_forgotten(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The critical path and the graph, on programs of which every nanosecond is known: some by hand,
- * and random ones against the definitions. */
+/* The critical path and the activity graph, on programs of which every nanosecond is known: some
+ * by hand, and random ones compared with the definitions. */
 #include "base/alloc.h"
 #include "server/analysis/activity_graph.h"
 #include "server/analysis/critical_path.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is asked ---- */
+/* ---- queries ---- */
 
 static int64_t on_path(const struct intervals *all, const struct critical_path *path, uint32_t name)
 {
@@ -46,7 +46,8 @@ static int64_t length_with(struct activity_graph *graph, struct graph_change cha
     return activity_graph_length(graph);
 }
 
-/* All intervals of the steps with a name, so many millionths of them. */
+/* Returns the length of the run if all intervals of a step took `factor` millionths of their
+ * time. */
 static int64_t length_if(const struct world *w, struct activity_graph *graph, uint32_t name,
                          uint32_t factor)
 {
@@ -82,7 +83,7 @@ static void find_slack(struct activity_graph *graph)
 
 enum { A1 = 1, A2, B1, B3, C1, C3, F, G, H, K, SLOW, LATE, COMMON, EXTRA, HELD };
 
-/* Three in a row, each of whom waits for a message of the one before. */
+/* Returns three threads in a row, each of which waits for a message of the one before. */
 static struct world *chain_of_three(void)
 {
     struct world *w = world(0);
@@ -165,7 +166,8 @@ static void rounds_of_a_barrier(void **state)
     assert_int_equal(critical_path_length(&path), 120);
     assert_int_equal(on_path(&w->all, &path, LATE), 120);
     struct activity_graph *graph = prepared(&w->all);
-    assert_int_equal(length_if(w, graph, LATE, 0), 90); /* then the third decides */
+    /* then the third thread is the critical one */
+    assert_int_equal(length_if(w, graph, LATE, 0), 90);
     assert_int_equal(length_if(w, graph, F, 0), 120);
     assert_int_equal(length_if(w, graph, F, GRAPH_WHOLE * 2), 180);
     activity_graph_free(graph);
@@ -173,7 +175,7 @@ static void rounds_of_a_barrier(void **state)
     drop(w);
 }
 
-/* Until a time: from who had begun by then. */
+/* The critical path until a time begins at a thread that had started by then. */
 static void who_begins_later_is_not_on_the_path(void **state)
 {
     (void)state;
@@ -222,8 +224,8 @@ static void a_thread_begins_where_it_was_made(void **state)
     intervals_free(&all);
 }
 
-/* One thread is made at 150, has its first processor at 158, begins at 160 and loses the processor
- * from 170 to 190. */
+/* Thread 2 is created at 150, first switched in at 158, starts at 160 and is off-CPU from 170 to
+ * 190. */
 static void who_could_run_has_a_processor(void **state)
 {
     (void)state;
@@ -249,7 +251,7 @@ static void who_could_run_has_a_processor(void **state)
     intervals_free(&all);
 }
 
-/* ---- random ones ---- */
+/* ---- random programs ---- */
 
 static unsigned below(unsigned n) { return (unsigned)rand() % n; }
 
@@ -314,7 +316,7 @@ static void the_path_is_as_long_as_the_run(void **state)
             assert_int_equal(path.pieces[i].from_ns, path.pieces[i - 1].to_ns);
         struct activity_graph *graph = prepared(&w->all);
         assert_int_equal(length_with(graph, (struct graph_change){0}), end);
-        if (!has_locks(w)) /* else one may be handed on in no time */
+        if (!has_locks(w)) /* with locks, one may be handed over in no time */
             assert_int_equal(activity_graph_left_out(graph), 0);
         activity_graph_free(graph);
         critical_path_free(&path);
@@ -322,7 +324,8 @@ static void the_path_is_as_long_as_the_run(void **state)
     }
 }
 
-/* Without locks the order cannot change, so the graph must say what the changed program does. */
+/* Without locks the order cannot change, so the graph must predict exactly how long the changed
+ * program takes. */
 static void what_if_is_what_is(void **state)
 {
     (void)state;
@@ -354,7 +357,7 @@ static void what_if_is_what_is(void **state)
     assert_true(compared > 1000);
 }
 
-/* An interval may take as much longer as its slack says, and not a nanosecond more. */
+/* An interval may take longer by its slack without delaying the end, and not a nanosecond more. */
 static void slack_is_exact(void **state)
 {
     (void)state;
@@ -379,7 +382,7 @@ static void slack_is_exact(void **state)
                 for (uint32_t k = 0; k < w->all.steps.count; k++)
                     factors[k] = GRAPH_WHOLE;
                 for (int more = 0; more < 2; more++, compared++) {
-                    /* (rounded up, so that cutting gives the wanted length) */
+                    /* rounded up, so that truncation yields the wanted length */
                     int64_t want = took + slack + more;
                     factors[in->step - 1] =
                         (uint32_t)((want * (int64_t)GRAPH_WHOLE + took - 1) / took);
@@ -409,13 +412,15 @@ static struct activity_graph *prepared_until(const struct intervals *all, uint32
     return graph;
 }
 
-/* Of three in a row: until the second has been let go and has done half of its work. */
+/* The chain of three until the second thread has been unblocked and has executed half of its
+ * work. */
 static void what_is_until_a_moment(void **state)
 {
     (void)state;
     struct world *w = chain_of_three();
     struct activity_graph *graph = prepared_until(&w->all, 1, 70);
-    assert_int_equal(length_if(w, graph, A1, 0), 40); /* then it waits for itself: 20 and 20 */
+    /* then it waits for its own work: 20 and 20 */
+    assert_int_equal(length_if(w, graph, A1, 0), 40);
     assert_int_equal(length_if(w, graph, B3, 0), 50);
     assert_int_equal(length_if(w, graph, B3, GRAPH_WHOLE / 2), 60);
     assert_int_equal(length_if(w, graph, C1, 0), 70);
@@ -424,13 +429,13 @@ static void what_is_until_a_moment(void **state)
     assert_int_equal(slack_of(w, graph, A1), 0);
     assert_int_equal(slack_of(w, graph, B1), 30);
     assert_int_equal(slack_of(w, graph, B3), 0);
-    assert_true(slack_of(w, graph, A2) == INT64_MAX); /* leads to what comes later alone */
+    assert_true(slack_of(w, graph, A2) == INT64_MAX); /* it leads only to later events */
     assert_true(slack_of(w, graph, C1) == INT64_MAX);
     activity_graph_free(graph);
     drop(w);
 }
 
-/* With nothing changed it takes as long as it took, until any moment of any thread. */
+/* With nothing changed, the run takes as long as it took, until any moment of any thread. */
 static void until_any_moment_it_is_what_it_was(void **state)
 {
     (void)state;

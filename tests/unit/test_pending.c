@@ -1,11 +1,11 @@
-/* What waits: in the order of its coming, whatever goes meanwhile. */
+/* Pending events: kept in the order of arrival, whichever of them are delivered in between. */
 #include "server/order/order.h"
 #include "tests/unit/unit.h"
 
 #define LINES 40u
 #define SENDER (LINES + 1)
 #define STEPS 60000u
-#define MOST 20u /* that wait on a line, behind a number that is missing */
+#define MOST 20u /* maximum pending events of a line, behind a missing number */
 
 static struct {
     struct event_id at;
@@ -21,7 +21,8 @@ static uint32_t below(uint32_t n)
     return (seed >> 8) % n;
 }
 
-/* The missing number comes, everything of the line goes, and another number is missing. */
+/* Inserts the missing event, which delivers the pending events of the line, and skips another
+ * number. */
 static void let_go(struct order *order, uint32_t line)
 {
     order_insert(order, &(struct arrival){.at = {line, missing[line]}, .type = 1});
@@ -37,7 +38,7 @@ static void put(struct order *order, uint32_t line)
     struct arrival a = {.at = {line, ++newest[line]}, .type = 1};
     came[came_count].at = a.at;
     came[came_count++].waits = true;
-    if (below(4) == 0) { /* its partners are copied, in the piece or beside it */
+    if (below(4) == 0) { /* partners are copied, into the same block or beside it */
         a.relation = RELATION_RECEIVE;
         a.partners = others;
         a.partner_count = 1 + below(2);
@@ -69,14 +70,14 @@ static void all_is_there(const struct order *order)
     assert_int_equal(visit.next, came_count);
 }
 
-/* One step of a walk: what it tells waits, and came after all that it told before. */
+/* Makes one step of a walk: the event must be pending and have arrived after those before it. */
 static bool walk_on(struct pending_walk *walk, uint32_t *after)
 {
     struct event_id at;
     if (!pending_walk_next(walk, &at))
         return false;
     while (*after < came_count && !event_id_equal(came[*after].at, at)) {
-        assert_false(came[*after].waits); /* else it was passed over */
+        assert_false(came[*after].waits); /* otherwise the walk skipped it */
         ++*after;
     }
     assert_true(*after < came_count && came[*after].waits);
@@ -84,7 +85,7 @@ static bool walk_on(struct pending_walk *walk, uint32_t *after)
     return true;
 }
 
-/* One line in eight keeps what waits, so that of many pools little is left. */
+/* One line in eight keeps its pending events for long, so that many blocks become nearly empty. */
 static void what_waits_lies_in_the_order_of_its_coming(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Placing: columns, scrolling, line moves, clusters, folds. */
+/* Layout of events: columns, scrolling, line moves, line groups, collapsed repeats. */
 #include "tests/unit/placing.h"
 
 #include <stdlib.h>
@@ -34,8 +34,8 @@ static void causes_stand_left_and_pairs_share_a_column(void **state)
     }
 }
 
-/* Hidden lines take no room: every column between the first and the last holds a mark, and a
- * mark stands in the next column after one that it follows. */
+/* Hidden lines take no columns: each column between the first and the last has a mark, and each
+ * mark is in the column after that of one that it follows. */
 static void nothing_is_blank_that_the_order_does_not_force(void **state)
 {
     (void)state;
@@ -96,7 +96,7 @@ static void scrolling_by_columns_is_rigid(void **state)
     }
 }
 
-/* ---- line moves: what Taylor asks of scrolling ---- */
+/* ---- line moves, with Taylor's requirements of scrolling ---- */
 
 static struct layout_result moved_window(struct order *order, uint64_t anchor,
                                          const struct line_move *moves, size_t count)
@@ -122,7 +122,7 @@ static uint64_t *cut_with(struct order *order, uint64_t anchor, struct line_move
     return layout_cut(order, &placing);
 }
 
-/* Left of the cut is the past of everything left of it. */
+/* Checks that the cut is consistent. */
 static void assert_consistent(struct order *order, const uint64_t *cut)
 {
     for (uint32_t a = 0; a < x.count; a++)
@@ -143,9 +143,9 @@ static uint64_t events_left(struct order *order, uint32_t line, const uint64_t *
     return order_line_from(order, line, cut[line - 1]);
 }
 
-/* Priority: the moved line moves just as asked.  Minimal change: what else moves is forced to, by
- * the order or by the succession that is drawn on shared lines.  Unidirectional: all that moves,
- * moves the same way.  Monotonic: a larger move goes at least as far, on every line. */
+/* Priority: the moved line moves as requested. Minimal change: other lines move only as the order,
+ * or the succession drawn on shared lines, requires. Unidirectional: all lines move in the same
+ * direction. Monotonic: a larger move moves each line at least as much. */
 static void moving_a_line_moves_others_only_as_forced(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void moving_a_line_moves_others_only_as_forced(void **state)
     }
 }
 
-/* A picture is given by its anchor and moves alone: asked again, it is the same. */
+/* A window depends only on its anchor and moves: requested again, it is the same. */
 static void undoing_gives_the_same_picture(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void undoing_gives_the_same_picture(void **state)
         struct layout_result other = moved_window(order, anchor, moves, 3);
         struct layout_result again = moved_window(order, anchor, moves, 2);
         assert_int_equal(first.count, again.count);
-        assert_int_equal(first.count, order_figures(order).events); /* nothing is lost by moving */
+        assert_int_equal(first.count, order_figures(order).events); /* moving loses no event */
         for (size_t i = 0; i < first.count; i++) {
             assert_int_equal(first.events[i].position, again.events[i].position);
             assert_int_equal(first.events[i].column, again.events[i].column);
@@ -228,7 +228,7 @@ static void undoing_gives_the_same_picture(void **state)
     }
 }
 
-/* A view that goes on from what it swept shows what a fresh one shows. */
+/* A layout that reuses an earlier sweep equals a new one. */
 static void going_on_is_the_same_as_beginning_anew(void **state)
 {
     (void)state;
@@ -274,8 +274,8 @@ static void going_on_is_the_same_as_beginning_anew(void **state)
     }
 }
 
-/* In the row of a cluster one thing stands after the other, and what is shown is tied to the
- * outside. */
+/* In the row of a line group, marks have different columns, and those that are related to other
+ * rows are shown. */
 static void a_cluster_shows_what_ties_it_to_others(void **state)
 {
     (void)state;
@@ -300,7 +300,7 @@ static void a_cluster_shows_what_ties_it_to_others(void **state)
             if (row_of[order_event(order, p.events[i].position).line - 1] != 1)
                 continue;
             assert_true(p.events[i].column > last ||
-                        (p.events[i].column == last && i && /* two ends of one pair */
+                        (p.events[i].column == last && i && /* both events of a pair */
                          order_event(order, p.events[i].position).point ==
                              order_event(order, p.events[i - 1].position).point));
             last = p.events[i].column;
@@ -359,7 +359,8 @@ static void folding_hides_no_order(void **state)
     order_free(order);
 }
 
-/* What is taken before all is found is unresolved, and stands where it stands in the whole. */
+/* Events that are collected before the layout is complete are marked unresolved, and have their
+ * final columns. */
 static void what_is_found_early_stays_where_it_is(void **state)
 {
     (void)state;

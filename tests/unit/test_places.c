@@ -1,4 +1,4 @@
-/* One place of the code is one number, in whatever process it ran. */
+/* A place in the code has one number, in all processes that ran it. */
 #include "server/run/call_sites.h"
 #include "tests/unit/unit.h"
 
@@ -47,11 +47,11 @@ static void places_are_of_files(void **state)
     uint32_t a = place(run, p, 0x10100), library = place(run, p, 0x50020);
     assert_int_equal(a, 1);
     assert_int_equal(place(run, p, 0x10100), a);
-    assert_int_equal(place(run, q, 0x70100), a); /* the same build, elsewhere */
-    assert_int_equal(place(run, q, 0x90020), library); /* no build-id: the same path */
+    assert_int_equal(place(run, q, 0x70100), a); /* the same build, at another address */
+    assert_int_equal(place(run, q, 0x90020), library); /* without a build-id: the same path */
     assert_true(place(run, q, 0xa0100) != a);
     assert_true(place(run, p, 0x10101) != a);
-    assert_true(place(run, p, 0x999999) != place(run, q, 0x999999)); /* of no file */
+    assert_true(place(run, p, 0x999999) != place(run, q, 0x999999)); /* in no module */
     assert_true(call_sites_site(run, a) ==
                 run_site(run, (struct site){.process = p, .address = 0x10100}));
     assert_int_equal(call_sites_site(run, call_sites_count(run) + 1), 0);

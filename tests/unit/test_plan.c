@@ -1,5 +1,5 @@
-/* Scripts made of events: each thread's in its order, tickets that agree with all that is known,
- * and what cannot be repeated is refused. */
+/* Replay schedules made from events: those of each thread in order, tickets consistent with the
+ * order, and rejection of runs that cannot be replayed. */
 #include "clients/schedule/schedule_builder.h"
 #include "tests/unit/unit.h"
 
@@ -84,7 +84,7 @@ static void say(struct schedule_builder *plan, struct event_id at, uint32_t type
                   .at = at, .type = type, .thread = at.line, .texts = texts, .text_count = 1});
 }
 
-/* Only what is one by its type and by its text. */
+/* A choice is recognized by its type and its text together. */
 static void choices_keep_what_was_chosen(void **context)
 {
     (void)context;
@@ -104,8 +104,8 @@ static void choices_keep_what_was_chosen(void **context)
     schedule_builder_free(plan);
 }
 
-/* What tells what an ask got says which ask that was; a receive from whom it came; both no more
- * than that. */
+/* An event that reports a result names the request that it belongs to; a receive names its
+ * sender. */
 static void answers_say_what_was_got(void **context)
 {
     (void)context;
@@ -134,8 +134,8 @@ static void answers_say_what_was_got(void **context)
     schedule_builder_free(plan);
 }
 
-/* Line 9 has no events of its own: by the time 2's comes first, but an edge says that it was after
- * 1's. */
+/* Line 9 has no events of its own: by time, thread 2's use comes first, but an order edge says
+ * that it followed thread 1's. */
 static void tickets_agree_with_the_order(void **context)
 {
     (void)context;
@@ -154,8 +154,7 @@ static void tickets_agree_with_the_order(void **context)
     schedule_builder_free(plan);
 }
 
-/* What is received is behind all that sent it, whatever the times say; of the first sender it is
- * told who that is. */
+/* A receive follows all of its sends, whatever the times are; it names the first sender. */
 static void tickets_agree_with_messages(void **context)
 {
     (void)context;
@@ -180,8 +179,8 @@ static void tickets_agree_with_messages(void **context)
     schedule_builder_free(plan);
 }
 
-/* A random run of some threads at some locks, told in any order that keeps those of threads and
- * lines: the tickets are those of the times, which the order agrees with. */
+/* A random run of some threads at some locks, added in any order that keeps that of each thread:
+ * tickets follow the times, which are consistent with the order. */
 #define THREADS 5u
 #define EVENTS 400u
 

@@ -1,4 +1,4 @@
-/* Pyramids of states: each pixel's shares are what the definition says, taken literally. */
+/* Summary trees of states: the shares of each pixel are those of the definition. */
 #include "base/alloc.h"
 #include "base/spilled_array.h"
 #include "server/timing/state_summary_tree.h"
@@ -34,8 +34,8 @@ static struct summary_state random_state_of(void)
     return (struct summary_state){code ? random_below(4) : 0, code};
 }
 
-/* The next change of a random row; sometimes at the same place as the one before, or at an earlier
- * time. */
+/* Adds a change of a random row; sometimes at the same position as the previous one, or with an
+ * earlier time. */
 static void tell(struct summary_tree *p, int64_t *ns, uint64_t *at)
 {
     *at += random_below(4) ? random_below(5) : 0;
@@ -52,7 +52,7 @@ static void tell(struct summary_tree *p, int64_t *ns, uint64_t *at)
 
 /* ---- the definition ---- */
 
-/* The stretches of a row, told one by one: where each begins, and its state. */
+/* Gets the state intervals of a row: where each begins, and its state. Returns their number. */
 static unsigned stretches(uint32_t row, bool by_time, int64_t *from, struct summary_state *states)
 {
     struct summary_state now = {0, SUMMARY_TREE_NONE};
@@ -60,7 +60,7 @@ static unsigned stretches(uint32_t row, bool by_time, int64_t *from, struct summ
     unsigned n = 0;
     for (unsigned i = 0; i < told_count; i++) {
         const struct change *c = &told[i];
-        bool last = true; /* at its place */
+        bool last = true; /* the last change at its position */
         for (unsigned k = i + 1; k < told_count && told[k].at == c->at; k++)
             last &= told[k].row != row;
         if (c->row != row || !last || summary_tree_same(c->state, now))
@@ -135,7 +135,7 @@ static void every_pixel_is_what_the_definition_says(void **state)
         told_count = 0;
         random_state = run + 1;
         unsigned most = run < 6 ? 40 : 1200;
-        while (told_count < most) { /* it is looked at while it grows */
+        while (told_count < most) { /* it is read while it grows */
             tell(p, &ns, &at);
             if (random_below(most / 12) == 0)
                 look(p, ns, at);
@@ -147,7 +147,7 @@ static void every_pixel_is_what_the_definition_says(void **state)
     }
 }
 
-/* Times of years, and a picture of all that one can ask for. */
+/* Times of years, and the largest window that can be requested. */
 static void great_numbers_do_not_overflow(void **state)
 {
     (void)state;
@@ -168,7 +168,7 @@ static void great_numbers_do_not_overflow(void **state)
     summary_tree_free(p);
 }
 
-/* What is forgotten is nothing; what was later stays as it was. */
+/* Discarded ranges are empty; later ones stay unchanged. */
 static void what_is_forgotten_leaves_the_rest_as_it_is(void **state)
 {
     (void)state;

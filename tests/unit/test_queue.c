@@ -1,5 +1,5 @@
-/* A queue, copied: whole records, each once, as many as are wanted; and how long its reader
- * rests. */
+/* Copying of queues by the capture thread: whole records, each once, up to a limit; and how long
+ * the thread sleeps. */
 #include "server/decode/shared_queue.h"
 #include "server/journal/capture.h"
 #include "tests/unit/unit.h"
@@ -38,8 +38,7 @@ static struct shared_queue begin(uint32_t clock)
     return (struct shared_queue){.head = head, .slots = SLOTS, .tail = SLOTS - 100};
 }
 
-/* One more record, of so many slots; its number and time are its place, so that each is known
- * again. */
+/* Adds a record of `size` slots; its number and its time are its position, to recognize it. */
 static void put(struct shared_queue *q, size_t size)
 {
     uint64_t at = q->tail + q->there;
@@ -49,14 +48,14 @@ static void put(struct shared_queue *q, size_t size)
                            .payload_bytes = (uint32_t)((size - 1) * SLOT_BYTES),
                            .time_ns = BEGIN_NS + at,
                            .number_a = at};
-    for (size_t i = 1; i < size; i++) /* looks like a record that would lead astray */
+    for (size_t i = 1; i < size; i++) /* looks like the head of a record */
         slots_of(q)[(at + i) % SLOTS] =
             (struct ring_slot){.shape = 7, .payload_bytes = 64 * 5, .number_a = at + i};
     q->there += size;
 }
 
-/* So much of it as one round takes; every slot is the next one, and what is cut is cut between
- * records. */
+/* Copies as much as one round takes; checks that each slot is the next one, and that only whole
+ * records are copied. */
 static size_t take(struct shared_queue *q, struct ring_slot *to, struct shared_queue_request want)
 {
     unsigned what = 77;
@@ -114,7 +113,7 @@ static void a_record_that_finds_no_room_waits(void **state)
     free(q.head);
 }
 
-/* Nothing of it can be read: all is copied, for whoever refuses it. */
+/* Invalid records are copied completely, so that the decoder can report them. */
 static void what_is_no_record_is_said(void **state)
 {
     (void)state;
@@ -153,7 +152,7 @@ static void times_become_nanoseconds(void **state)
     for (size_t i = 0, size; i < 500; i += size)
         put(&q, size = 1 + below(3));
     uint64_t first = ticks.points[0].ticks, last = ticks.points[2].ticks;
-    for (uint64_t i = 0; i < q.there; i++) /* all over the readings, and beyond */
+    for (uint64_t i = 0; i < q.there; i++) /* across all clock readings, and beyond */
         slots_of(&q)[(q.tail + i) % SLOTS].time_ns = first + (last - first) * i / 400;
     const struct shared_queue_request want = {
         .most = ROOM, .room = ROOM, .horizon = UINT64_MAX, .ticks = &ticks};
@@ -173,13 +172,13 @@ static void times_become_nanoseconds(void **state)
 static void it_rests_until_a_quarter_is_there(void **state)
 {
     (void)state;
-    assert_int_equal(capture_sleep_ns(1000000, 64), 1000000); /* as it should be */
+    assert_int_equal(capture_sleep_ns(1000000, 64), 1000000); /* the target fill level */
     assert_int_equal(capture_sleep_ns(1000000, 128), 500000); /* twice as much: half as long */
     assert_int_equal(capture_sleep_ns(1000000, 16),
-                     2000000); /* little: longer, but no more than twice */
+                     2000000); /* little: longer, but at most twice */
     assert_int_equal(capture_sleep_ns(1000000, 0), 2000000);
-    assert_int_equal(capture_sleep_ns(100000, 256), 100000); /* never shorter */
-    assert_int_equal(capture_sleep_ns(10000000, 0), 10000000); /* nor longer */
+    assert_int_equal(capture_sleep_ns(100000, 256), 100000); /* never shorter than the minimum */
+    assert_int_equal(capture_sleep_ns(10000000, 0), 10000000); /* nor longer than the maximum */
     assert_int_equal(capture_sleep_ns(8000000, 1), 10000000);
 }
 

@@ -1,5 +1,5 @@
-/* The regions of threads (server/decode/profile_region_reader.h): what changed is told, and nothing
- * that lies there is believed. */
+/* Profile regions of threads (server/decode/profile_region_reader.h): changes are recorded, and no
+ * content of the region is trusted. */
 #define _GNU_SOURCE
 #include "server/decode/profile_region_reader.h"
 #include "server/timing/call_contexts.h"
@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A region that the test writes, as a program would, and what was told of it. */
+/* A region that the test writes as a program would, and what was decoded from it. */
 struct written {
     int fd;
     struct profile_region_head *head;
@@ -80,7 +80,7 @@ static void call(struct written *w, uint32_t index, uint64_t real, uint64_t own)
     c->own_most = own > c->own_most ? own : c->own_most;
 }
 
-/* Reads it at a time; how many bodies were told. */
+/* Reads the region at a time; returns the number of bodies. */
 static unsigned look(struct written *w, uint64_t ns, bool all)
 {
     struct region_moment moment = {.ns = ns, .all = all};
@@ -103,7 +103,7 @@ static const struct snapshot_context *sums(const struct written *w, uint32_t ind
     return &w->thread.items[index].sums;
 }
 
-/* ---- */
+/* ---- cases ---- */
 
 static void it_takes_only_what_is_a_region(void **state)
 {
@@ -154,7 +154,7 @@ static void it_tells_what_has_changed_and_no_more(void **state)
     assert_int_equal(w.thread.head.flags, SNAPSHOT_CPU);
     assert_int_equal(sums(&w, g)->calls, 3);
     assert_int_equal(sums(&w, g)->least_ns, 5);
-    assert_int_equal(sums(&w, g)->is.function, 0x2000); /* it is not told again */
+    assert_int_equal(sums(&w, g)->is.function, 0x2000); /* descriptions are sent only once */
     assert_int_equal(sums(&w, f)->calls, 1);
     region_reader_pending(w.region);
     free(w.thread.items);
@@ -185,7 +185,7 @@ static void it_adds_what_open_calls_took_so_far(void **state)
     assert_int_equal(sums(&w, g)->open_real_ns, 850);
     assert_int_equal(sums(&w, g)->open_own_ns, 5);
     assert_int_equal(sums(&w, g)->open_last_ns, 1000 - 30 - 160);
-    assert_int_equal(look(&w, 2000, false), 0); /* they have only gone on */
+    assert_int_equal(look(&w, 2000, false), 0); /* calls that only continued are no change */
     assert_int_equal(look(&w, 2000, true), 1);
     assert_int_equal(sums(&w, g)->open_real_ns, 1850);
     w.head->depth = 2;
@@ -256,7 +256,7 @@ static void what_is_counted_only_says_since_when(void **state)
     w.contexts[1].scope = w.contexts[2].scope = w.contexts[3].scope = SCOPE_COUNTED;
     w.contexts[2].site = w.contexts[4].site = 0x77;
     w.contexts[2].real = 12345;
-    w.contexts[3].real = UINT64_MAX; /* no time that can be */
+    w.contexts[3].real = UINT64_MAX; /* an impossible time */
     w.contexts[2].calls = w.contexts[2].ended = 9;
     look(&w, 20000, true);
     for (unsigned i = 1; i < 4; i++) {
@@ -288,7 +288,7 @@ static void many_contexts_are_told_in_parts(void **state)
     end(&w);
 }
 
-/* What was told survives in as many bodies as it takes, once. */
+/* Applies a saved body to other call contexts. */
 static void add_body(void *user, const struct call_context_thread *thread,
                      const struct encoder *body)
 {
@@ -298,7 +298,7 @@ static void add_body(void *user, const struct call_context_thread *thread,
                                      body->data, body->size, &why));
 }
 
-/* A time that is longer than the region is old, as when what wrote it was left half done. */
+/* A time longer than the age of the region is rejected, as after a write that was interrupted. */
 static void no_time_is_longer_than_the_region_is_old(void **state)
 {
     struct written w;

@@ -1,5 +1,5 @@
-/* Who let whom go on, against the definition word by word: random programs are played, and each
- * wait is looked up in the whole log, without any of what makes that quick. */
+/* Releases of waits, compared with their definition: in random programs each wait is looked up in
+ * the whole log, without any index. */
 #include "server/queries/interval_cache.h"
 #include "tests/unit/playing.h"
 
@@ -26,7 +26,7 @@ static bool is(const struct looked *l, uint64_t position, const char *types)
     return strstr(types, name) != NULL;
 }
 
-/* The event before it that has its line, or its thread; NO_POSITION: there is none. */
+/* Returns the previous event of the same thread or the same line; NO_POSITION if there is none. */
 static uint64_t before(const struct looked *l, uint64_t position, bool of_thread)
 {
     struct order_event e = at(l, position);
@@ -40,7 +40,7 @@ static uint64_t before(const struct looked *l, uint64_t position, bool of_thread
 
 static uint64_t entry(const struct looked *l, uint64_t position);
 
-/* Of who made a visit only the end of one before it counts. */
+/* Adds a cause; of the visitor itself, only the end of an earlier visit of the object counts. */
 static void add_cause(struct looked *l, uint64_t position)
 {
     struct order_event e = at(l, position);
@@ -75,7 +75,7 @@ static void add_point(struct looked *l, uint64_t position)
         add_all_behind(l, p);
 }
 
-/* Where the visit began that this event ended; NO_POSITION: it ended none. */
+/* Returns where the visit began that an event ended; NO_POSITION if it ended none. */
 static uint64_t entry(const struct looked *l, uint64_t position)
 {
     static const char outs[] = " released wait read_released write_released sem_post ",
@@ -142,7 +142,7 @@ static void walk_back(struct looked *l, uint32_t thread, int64_t after, int64_t 
         if (in == NO_POSITION || at(l, in).time_ns <= after)
             return;
         until = at(l, in).time_ns;
-        for (size_t i = 0; i < l->count; i++) /* what called was not for the visitor */
+        for (size_t i = 0; i < l->count; i++) /* signals were not meant for the earlier visitor */
             if (entry(l, l->causes[i]) == NO_POSITION)
                 l->causes[i--] = l->causes[--l->count];
         l->visitor = at(l, in).thread;
@@ -185,7 +185,7 @@ static void compare(struct looked *l, const struct intervals *all, const struct 
                  (long long)(w->to_ns / PLAYED_MS), w->count, l->segment_count);
 }
 
-/* Every stretch between two events of a thread is there, and no other. */
+/* Returns the number of waits of a thread, which must all be known. */
 static uint32_t count_waits(const struct looked *l, uint32_t thread)
 {
     uint32_t count = 0;
@@ -208,7 +208,7 @@ static void random_programs(void **state)
         struct playing g = play_random(seed);
         uint64_t budget;
         l.run = g.p.run;
-        do /* in pieces, as a job does */
+        do /* in steps, like a job */
             budget = 1 + chance(&g, 20);
         while (!interval_cache_step(g.p.run, &budget));
         const struct intervals *all = interval_cache_get(g.p.run);

@@ -1,4 +1,4 @@
-/* Places of the code that were looked up are known again; how many, is bounded. */
+/* The symbol cache: source locations are found again, up to a maximum number. */
 #include "clients/symbols/symbol_cache.h"
 
 #include <setjmp.h>
@@ -21,7 +21,7 @@ static void put(struct symbol_cache *r, struct symbol_cache_key k, const char *f
     struct symbol_location site = {function, place, "/src/a.c", line},
                            kept = symbol_cache_put(r, k, &site);
     assert_string_equal(kept.function, function);
-    assert_ptr_not_equal(kept.place, place); /* that is gone by the next call */
+    assert_ptr_not_equal(kept.place, place); /* the caller's text is overwritten by the next call */
     assert_string_equal(kept.place, place);
 }
 
@@ -41,7 +41,7 @@ static void known_again(void **state)
     assert_int_equal(site.line, 2);
     assert_true(symbol_cache_get(r, key(1, 0x1000, 0), &site));
     assert_string_equal(site.function, "g");
-    put(r, key(0, 0x1000, 0), "h", 4); /* anew */
+    put(r, key(0, 0x1000, 0), "h", 4); /* replaces the previous one */
     assert_true(symbol_cache_get(r, key(0, 0x1000, 0), &site));
     assert_string_equal(site.function, "h");
     symbol_cache_clear(r);
@@ -49,7 +49,7 @@ static void known_again(void **state)
     symbol_cache_free(r);
 }
 
-/* Of many some are not known any more; none is taken for another. */
+/* Of too many locations some are evicted; none is mistaken for another. */
 static void bounded(void **state)
 {
     enum { MANY = 100000 };

@@ -1,8 +1,9 @@
-/* Placing among lines that rest, and among very many: a window costs what is in it. */
+/* Layout with idle lines, and with very many lines: the cost of a window depends on its content
+ * only. */
 #include "tests/unit/placing.h"
 
-/* Line 1 sends, and long after receives; what lies between is on line 2, and on 3, which is not
- * drawn. */
+/* Line 1 sends, and receives much later; in between there are events of line 2, and of line 3,
+ * which is not drawn. */
 static struct order *with_a_line_that_rests(uint64_t rounds)
 {
     struct order *order = order_new();
@@ -27,8 +28,8 @@ static struct order *with_a_line_that_rests(uint64_t rounds)
     return order;
 }
 
-/* A window costs what is in it, not how long its laziest line rests, and shows what a sweep over
- * all shows. */
+/* The cost of a window does not depend on how long a line is idle, and the window equals that of a
+ * complete sweep. */
 static void a_line_that_rests_is_not_waited_for(void **state)
 {
     (void)state;
@@ -52,7 +53,7 @@ static void a_line_that_rests_is_not_waited_for(void **state)
     layout_columns_collect(job, &p);
     assert_int_equal(p.count, 20);
     assert_true(p.more_left && p.more_right && !p.unresolved);
-    assert_int_equal(p.before[0], 1); /* what line 1 sent is left of it */
+    assert_int_equal(p.before[0], 1); /* the send of line 1 is left of the window */
     for (size_t i = 0; i < p.count; i++) {
         bool found;
         assert_int_equal(p.events[i].column, column_of(&all, p.events[i].position, &found));
@@ -64,7 +65,7 @@ static void a_line_that_rests_is_not_waited_for(void **state)
     order_free(order);
 }
 
-/* Where there are too many lines to ask each of them, the window holds the same. */
+/* With too many lines to search each of them, the window has the same content. */
 static void very_many_lines_are_placed_as_few(void **state)
 {
     (void)state;

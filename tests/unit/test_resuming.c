@@ -1,5 +1,5 @@
-/* A trace file whose server was killed is gone on with: what its journal holds beyond the newest
- * state, what was written in part, and how far the streams of agents are. */
+/* Resuming a trace file whose server was killed: the journal beyond the newest checkpoint,
+ * partially written chunks, and the positions of agents' streams. */
 #define _GNU_SOURCE
 #include "server/tracefile/agent_positions.h"
 #include "server/tracefile/tracefile_resume.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- marks ---- */
+/* ---- positions of streams ---- */
 
 static struct agent_position_mark mark_of(uint64_t next, uint32_t from, uint32_t *sessions,
                                           uint32_t count)
@@ -76,8 +76,8 @@ static void lists(void **state)
                                early = mark_of(8, 0, NULL, 0), far = mark_of(12, 9, second, 1);
     assert_true(take(&list, &a));
     assert_true(take(&list, &b));
-    assert_false(take(&list, &early)); /* it never goes back */
-    assert_false(take(&list, &far)); /* sessions between are missing */
+    assert_false(take(&list, &early)); /* a position never decreases */
+    assert_false(take(&list, &far)); /* sessions in between are missing */
     agent_position_note_hangup(&list, 3);
     assert_int_equal(list.count, 1);
     agent_positions_save(&list, take_saved, &again);
@@ -89,20 +89,21 @@ static void lists(void **state)
     assert_string_equal(r->run, "run");
     size_t count = again.count;
     agent_positions_free(&again);
-    agent_positions_save(&list, take_saved, &again); /* nothing is new */
+    agent_positions_save(&list, take_saved, &again); /* nothing has changed since */
     assert_true(count == 1 && again.count == 0);
     agent_positions_free(&list);
     agent_positions_free(&copy);
 }
 
-/* ---- a file ---- */
+/* ---- a trace file ---- */
 
 #define DATA_BYTES 300u
 
 struct writer {
     struct tracefile *file;
     char path[64], *used;
-    uint32_t next, told, knows; /* chunks: written, told, known by the newest state */
+    /* numbers of chunks: written, delivered, covered by the newest checkpoint */
+    uint32_t next, told, knows;
     struct batch {
         uint32_t first, end, epoch;
         uint64_t at;
@@ -126,7 +127,7 @@ static size_t put_chunk(uint8_t *at, struct chunk chunk, uint32_t epoch)
     return CHUNK_HEAD_BYTES + chunk.size;
 }
 
-/* A mark and the chunks of a batch; how many bytes. */
+/* Encodes a position and the chunks of a batch; returns their size. */
 static size_t batch_bytes(const struct writer *w, uint8_t *bytes, unsigned count, uint32_t epoch)
 {
     static uint8_t data[DATA_BYTES];
@@ -140,7 +141,8 @@ static size_t batch_bytes(const struct writer *w, uint8_t *bytes, unsigned count
         epoch);
     encoder_free(&body);
     for (unsigned i = 0; i < count; i++) {
-        memset(data, (int)((w->next + i) % 251 + 1), sizeof data); /* not what lies there */
+        /* differs from the previous content of the file */
+        memset(data, (int)((w->next + i) % 251 + 1), sizeof data);
         size += put_chunk(
             bytes + size,
             (struct chunk){
@@ -150,7 +152,7 @@ static size_t batch_bytes(const struct writer *w, uint8_t *bytes, unsigned count
     return size;
 }
 
-/* Of a batch of so many chunks the first bytes; all: UINT64_MAX. */
+/* Writes the first bytes of a batch of `count` chunks; all of them if most is UINT64_MAX. */
 static void write_batch(struct writer *w, unsigned count, uint64_t most)
 {
     static uint8_t bytes[16384];
@@ -229,12 +231,12 @@ static void see_all(void *context, struct chunk chunk)
 static void see_known(void *context, struct chunk chunk)
 {
     struct seen *seen = context;
-    assert_int_not_equal(chunk.kind,
-                         CHUNK_HANGUP); /* all that is told was read from its state on */
+    /* the journal from the checkpoint on was read before */
+    assert_int_not_equal(chunk.kind, CHUNK_HANGUP);
     seen->state |= chunk.kind == CHUNK_STATE;
 }
 
-/* As a reader finds it. */
+/* Checks what a reader of the file sees. */
 static void assert_reads(const struct writer *w)
 {
     const char *why;
@@ -259,7 +261,8 @@ static void resume(struct writer *w)
     assert_non_null(w->file);
     tracefile_lagging(w->file);
     assert_int_equal(seen.next, w->next);
-    assert_null(tracefile_resume(w->used, see, &seen, &why)); /* two servers */
+    /* two servers must not use one file */
+    assert_null(tracefile_resume(w->used, see, &seen, &why));
     assert_string_equal(why, "in use by another server");
     tracefile_replay_known(w->file, see_known, &known, &damage);
     assert_null(damage);
@@ -286,7 +289,7 @@ static void goes_on(void **state)
             }
             assert_reads(w);
             write_batch(w, 1 + one_of(w, 20),
-                        one_of(w, 3) ? one_of(w, 3000) % 332 * 3 : 0); /* torn */
+                        one_of(w, 3) ? one_of(w, 3000) % 332 * 3 : 0); /* a torn write */
             tracefile_close(w->file);
             resume(w);
             assert_reads(w);
@@ -298,7 +301,7 @@ static void goes_on(void **state)
     }
 }
 
-/* A part that its state rests on is gone: nothing is touched. */
+/* If a part that the checkpoint refers to is damaged, the file is left unchanged. */
 static void damaged(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* A round of the taker: who gets how much of it. */
+/* One round of the capture thread: how much is copied from which queue. */
 #define _GNU_SOURCE
 #include "server/journal/queue_poll.h"
 #include "tests/unit/unit.h"
@@ -12,7 +12,7 @@
 
 #define SLOTS_MOST 65536u
 
-/* A thread that has done so much, from a time on; what it did is a nanosecond apart. */
+/* Adds the queue of a thread with `count` events, a nanosecond apart, from a time on. */
 static struct shared_queue *add(struct captured_program *program, uint32_t thread, uint32_t room,
                                 uint32_t count, uint64_t begin_ns)
 {
@@ -75,7 +75,8 @@ static void ended_threads_do_not_slow_a_busy_one(void **state)
     end(&program, path, used);
 }
 
-/* What one did in a monitor waits for what another did there before. */
+/* Copying stops at one time for all queues, so that what a thread did in a monitor is not
+ * delivered before what another thread did there earlier. */
 static void busy_threads_are_taken_as_far_as_one_moment(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* An order that is saved while it goes on: what is saved is one moment of it. */
+/* Orders that are saved while they change: what is saved is the order of one moment. */
 #include "server/order/log/line_table.h"
 #include "server/order/log/event_log.h"
 #include "tests/bruteforce.h"
@@ -37,13 +37,13 @@ struct text {
     uint8_t *bytes;
     size_t size;
     struct parts *parts;
-    size_t left; /* pages */
+    size_t left; /* number of pages of lines that remain */
 };
 
 static void add_part(void *context, uint64_t place)
 {
     struct text *text = context;
-    if (text->left-- == 0) { /* what follows is not of the lines */
+    if (text->left-- == 0) { /* the other parts are not lines */
         text->left = 0;
         return;
     }
@@ -57,7 +57,7 @@ static void add_part(void *context, uint64_t place)
     free(part);
 }
 
-/* All that is saved of its lines, without regard to what lies on the shelf already. */
+/* Saves all lines, even those that the block store has already, and returns their bytes. */
 static struct text lines_of(struct kept *kept)
 {
     struct text text = {.parts = kept->parts};
@@ -72,7 +72,7 @@ static struct text lines_of(struct kept *kept)
     return text;
 }
 
-/* Whatever may happen to an order beside arrivals; the same for the same seed. */
+/* Applies a random change other than an arrival; the same one for the same seed. */
 static void disturb(struct order *order, unsigned *random)
 {
     uint32_t line = 1 + execution_random(random, order_line_count(order));
@@ -104,7 +104,7 @@ static void disturb(struct order *order, unsigned *random)
     }
 }
 
-/* Arrivals first .. last - 1, disturbed. */
+/* Feeds arrivals first .. last - 1, with random changes in between. */
 static void feed(struct order *order, unsigned seed, uint32_t first, uint32_t last)
 {
     for (uint32_t i = first; i < last; i++) {
@@ -123,7 +123,8 @@ static struct kept restored(struct kept *from, const uint8_t *bytes, size_t size
     return kept;
 }
 
-/* Two orders are fed the same.  One is saved at once; the other in steps, while it goes on. */
+/* Two orders get the same input. One is saved at one moment; the other from that moment on in
+ * steps, while it changes. */
 static void what_comes_meanwhile_is_not_in_it(void **state)
 {
     (void)state;
@@ -135,7 +136,8 @@ static void what_comes_meanwhile_is_not_in_it(void **state)
         struct parts parts = {.once = true};
         struct kept steps = begin(&parts), once = begin(&parts);
         uint32_t at = 0;
-        for (int round = 0; round < 4; round++) { /* the later ones find pages on the shelf */
+        /* in later rounds some pages are in the block store */
+        for (int round = 0; round < 4; round++) {
             uint32_t until = at + execution_random(&random, x.count / 6);
             feed(steps.order, seed, at, until);
             feed(once.order, seed, at, until);
@@ -164,7 +166,7 @@ static void what_comes_meanwhile_is_not_in_it(void **state)
             free(slow);
             order_free(a.order);
             order_free(b.order);
-            order_free(once.order); /* the other goes on from where it is: a new twin catches up */
+            order_free(once.order); /* the other order continues; a new twin catches up with it */
             once = begin(&parts);
             feed(once.order, seed, 0, at);
         }
@@ -174,8 +176,8 @@ static void what_comes_meanwhile_is_not_in_it(void **state)
     }
 }
 
-/* Saved in steps at random moments, restored and fed on: every pair is answered as if it had never
- * been saved. */
+/* An order that is saved in steps at random moments, restored and continued answers as if it had
+ * never been saved. */
 static void it_goes_on_from_there(void **state)
 {
     (void)state;
@@ -204,9 +206,10 @@ static void it_goes_on_from_there(void **state)
                 struct kept again = restored(&kept, bytes, size, x.lines);
                 order_free(kept.order);
                 kept = again;
-                execution_feed_part(&x, kept.order, seed, 0, first); /* what waited comes again */
+                /* pending events are sent again */
+                execution_feed_part(&x, kept.order, seed, 0, first);
                 at = first;
-                if (execution_random(&random, 2) == 0) /* or all of it at once */
+                if (execution_random(&random, 2) == 0) /* or all of them */
                     execution_feed_part(&x, kept.order, seed, at, x.count), at = x.count;
             }
             free(bytes);
@@ -254,8 +257,8 @@ static void expect_same_answers(const struct order *a, const struct order *b, un
     }
 }
 
-/* Two orders are fed the same and forget the same, one at once, the other in steps: none can tell
- * them apart. */
+/* Two orders get the same input and discard the same events, one of them in steps: all answers are
+ * the same. */
 static void forgetting_in_steps_is_forgetting(void **state)
 {
     (void)state;
@@ -292,7 +295,7 @@ static void forgetting_in_steps_is_forgetting(void **state)
     assert_true(compared > 100);
 }
 
-/* Many lines, of which few do something: a save writes those. */
+/* If few of many lines have changed, a save writes only those. */
 static void a_save_costs_what_changed(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* A run that is saved while it grows: read at any moment, cut, damaged, kept up to a size.  Built
- * with regions and blocks so small that a few hundred events make many. */
+/* A run that is saved while it grows: read at any moment, truncated, damaged, limited in size.
+ * Built with regions and blocks so small that a few hundred events make many of them. */
 #define _GNU_SOURCE
 #include "server/checkpoint/trace_replay.h"
 #include "server/checkpoint/checkpoint_write.h"
@@ -21,10 +21,10 @@
 static char directory[] = "/tmp/poet-unit.XXXXXX";
 static char path[64], other[64];
 
-struct live { /* a server's side of one program */
+struct live { /* the server's side of one program */
     struct run *run;
     struct program_session *session;
-    void (*when_full)(struct live *live); /* the disk; makes room */
+    void (*when_full)(struct live *live); /* called if the disk is full; must free space */
 };
 
 static void say(struct live *live, unsigned type, uint32_t thread, const void *data, size_t size)
@@ -49,7 +49,7 @@ static void say(struct live *live, unsigned type, uint32_t thread, const void *d
         assert_true(
             program_session_decode_message(live->session, type, thread, data, size, &error));
     checkpoint_poll(live->run);
-    checkpoint_step(live->run, (struct loop_share){0}); /* a step */
+    checkpoint_step(live->run, (struct loop_share){0}); /* one step */
 }
 
 static struct live begin_on(const char *file, uint64_t keep, void (*when_full)(struct live *))
@@ -181,7 +181,7 @@ static struct run *open_run(const char *file)
     return run;
 }
 
-/* Every answer of one run is that of the other, for events that both have. */
+/* Checks that both runs answer queries about events that both have in the same way. */
 static void assert_same_answers(const struct run *a, const struct run *b, unsigned seed)
 {
     unsigned state = seed;
@@ -215,7 +215,8 @@ static void a_saved_file_gives_the_whole_run(void **state)
     run_free(run);
 }
 
-/* What a thread measured by now: one of its contexts has changed; each says what it is once. */
+/* Records call sums of a thread in which one context has changed; it is described the first
+ * time. */
 static void tell_sums(struct live *live, uint32_t i)
 {
     uint32_t thread = 1 + i % 3, index = i / 3 % 40;
@@ -252,8 +253,8 @@ static void assert_same_sums(const struct run *a, const struct run *b)
     }
 }
 
-/* A reader at any moment sees all that was taken, as the server does; so does a reader after
- * kill -9, since nothing is written at the end. */
+/* A reader sees at any moment everything that was captured, as the server does; also after kill
+ * -9, because nothing is written at the end. */
 static void it_can_be_read_at_any_moment(void **state)
 {
     (void)state;
@@ -308,7 +309,7 @@ static void write_file(const char *file, const uint8_t *bytes, size_t size)
     fclose(f);
 }
 
-/* Looks at everything that a damaged run can be asked, and that no answer is wrong. */
+/* Processes all kinds of queries about a damaged run, and checks that no answer is wrong. */
 static void look_at_all(const struct run *run, const struct run *whole)
 {
     const struct query *all[] = {&question_dump, &question_waits, &question_stat, &question_window};
@@ -325,7 +326,7 @@ static void look_at_all(const struct run *run, const struct run *whole)
     assert_same_answers(run, whole, 3);
 }
 
-/* What a state knows is read again with the journal that leads to it, and is no second telling. */
+/* What a checkpoint contains is read again with the journal before it, but not counted twice. */
 static void read_while_it_is_written_nothing_comes_twice(void **state)
 {
     struct live live = begin(other, 0);
@@ -413,8 +414,8 @@ static void kept_up_to_a_size_it_forgets_the_oldest(void **state)
         order_compare(live.run->order, (struct event_id){1, 1}, (struct event_id){1, 2}),
         ORDER_UNKNOWN);
     struct run *run = open_run(other);
-    while (order_first(run->order) !=
-           order_first(live.run->order)) { /* what began with forgetting is not written yet */
+    /* the checkpoint that the discarding requires may not be written yet */
+    while (order_first(run->order) != order_first(live.run->order)) {
         run_free(run);
         while (!checkpoint_step(live.run, (struct loop_share){0}))
             ;
@@ -430,7 +431,7 @@ static void kept_up_to_a_size_it_forgets_the_oldest(void **state)
     end(&live);
 }
 
-/* ---- a full disk: a limit on the size of files ---- */
+/* ---- a full disk, simulated by a limit on the size of files ---- */
 
 static void limit_files(rlim_t bytes)
 {
@@ -457,7 +458,7 @@ static void look_and_make_room(struct live *live)
 {
     times_full++;
     assert_holds_all(live);
-    for (int i = 0; i < 3; i++) { /* it stays as it is, however often it is tried */
+    for (int i = 0; i < 3; i++) { /* the file stays unchanged, however often it is tried */
         tracefile_append(
             live->run->trace,
             (struct chunk){.kind = CHUNK_END, .size = 5000, .data = (uint8_t[5000]){0}});
@@ -467,7 +468,8 @@ static void look_and_make_room(struct live *live)
     limit_files(RLIM_INFINITY);
 }
 
-/* Wherever the disk is full, the file holds what was taken, and goes on once there is room. */
+/* Wherever the disk is full, the file contains everything that was captured, and continues once
+ * there is space. */
 static void a_disk_full_at_any_byte_loses_nothing(void **state)
 {
     (void)state;
@@ -499,7 +501,7 @@ static void a_disk_full_at_any_byte_loses_nothing(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1) { /* a file for the fuzzer's corpus */
+    if (argc > 1) { /* writes a file for the fuzzer's corpus */
         write_whole(argv[1], 1, 0, 200);
         return 0;
     }

@@ -1,4 +1,4 @@
-/* Scenes: nothing overlaps, names do not matter, and golden text. */
+/* Scenes: nothing overlaps, the result is independent of names, and golden text. */
 #define _GNU_SOURCE
 #include "render/scene.h"
 #include "render/scene_text.h"
@@ -16,7 +16,8 @@ static const char description[] =
     "events=({name=\"e1\";shape=\"square\";filled=true;relation=\"any\";arrow=\"to-partner\";},"
     "{name=\"e2\";shape=\"circle\";},{name=\"e3\";shape=\"square\";wait_class=\"rendezvous\";});";
 
-/* A run with `lines` lines and random pairs, messages, texts, losses, as a server has it. */
+/* Returns a run with `lines` lines and random pairs, messages, texts and losses, as on the
+ * server. */
 static struct run *random_run(unsigned seed, uint32_t lines, uint32_t steps)
 {
     struct run *run = run_new("random", 1, NULL);
@@ -72,7 +73,7 @@ static struct run *random_run(unsigned seed, uint32_t lines, uint32_t steps)
     return run;
 }
 
-/* Everything as a viewer gets it. */
+/* A window and the metadata, as a viewer receives them. */
 struct viewed {
     struct trace_metadata book;
     struct window_info window;
@@ -137,7 +138,7 @@ static struct box of_mark(const struct scene_mark *m)
     return (struct box){m->x_pt - half, m->y_pt - half, m->x_pt + half, m->y_pt + half};
 }
 
-/* The head of an arrow: 5 points long, ending at the mark's edge. */
+/* Returns the box of an arrow head: 5 points long, ending at the mark's edge. */
 static struct box of_head(const struct scene_link *l)
 {
     double dx = l->x1_pt - l->x0_pt, dy = l->y1_pt - l->y0_pt;
@@ -194,8 +195,8 @@ static uint64_t shown_of(const struct window_info *w, uint32_t line)
     return n;
 }
 
-/* Right of an anchor the left edge of a window, left of it the right edge, told by how many events
- * of each line are left of it, is an anchor from which the window is the same. */
+/* The edge of a window, given by the number of events left of it on each line, is an anchor of the
+ * same window: the left edge of a window right of its anchor, and vice versa. */
 static void an_edge_is_an_anchor(void **state)
 {
     (void)state;
@@ -206,7 +207,7 @@ static void an_edge_is_an_anchor(void **state)
         struct run *run = random_run(n + 1, sizes[n % 3], 300);
         uint64_t count = order_count(run->order);
         struct viewed v, again;
-        bool right = n % 4 >= 2; /* the edge */
+        bool right = n % 4 >= 2; /* of the two edges */
         struct window_request r = {.anchor = ANCHOR_POSITION,
                                    .position = execution_random(&random, (uint32_t)count),
                                    .columns = 1 + execution_random(&random, 60)};
@@ -250,8 +251,8 @@ static void an_edge_is_an_anchor(void **state)
     assert_true(events > 10000);
 }
 
-/* Dashed links say what is so: the one is before the other.  Where all lines are drawn there are
- * none. */
+/* The event at the begin of a dashed link happened before that at its end. If all lines are drawn,
+ * there are no dashed links. */
 static void order_through_hidden_lines_is_order(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* A program's messages and slots: what is expanded, what waits, what is refused. */
+/* A program's messages and slots: expansion of shapes, slots that wait for declarations, rejection
+ * of invalid ones. */
 #include "server/decode/declarations.h"
 #include "server/run/untraced_reasons.h"
 #include "server/run/call_sites.h"
@@ -51,7 +52,7 @@ static void compound_records_expand_in_thread_order(void **state)
     run_free(run);
 }
 
-/* Receives whose sends never come. */
+/* Receives whose sends never arrive. */
 static void what_waits_has_a_limit(void **state)
 {
     (void)state;
@@ -77,7 +78,7 @@ static void what_waits_has_a_limit(void **state)
     run_free(run);
 }
 
-/* A loss may be told before the line it was lost on is announced. */
+/* A loss may be reported before the line is declared. */
 static void losses_wait_for_the_announcement_of_their_line(void **state)
 {
     (void)state;
@@ -110,7 +111,8 @@ static void slots_wait_for_the_announcement_of_their_line(void **state)
     struct ring_slot early[] = {{.shape = 1, .line_a = 7, .number_a = 1},
                                 {.shape = 1, .line_a = 1, .number_a = 3}};
     assert_true(program_session_decode_slots(session, 1, early, 2, &error));
-    assert_int_equal(order_figures(run->order).events, 3); /* both wait: they are one thread's */
+    /* both slots wait, since they are of one thread */
+    assert_int_equal(order_figures(run->order).events, 3);
     struct encoder out = {0};
     put_test_line(&out, 7, "monitor", "late");
     tell(NULL, MESSAGE_LINE, 2, out.data, out.size);
@@ -122,15 +124,15 @@ static void slots_wait_for_the_announcement_of_their_line(void **state)
     run_free(run);
 }
 
-/* What a program left behind and could not be named is not counted again where the order finds it
- * missing. */
+/* Events that were left behind in a killed program are not counted again if the order finds their
+ * numbers missing. */
 static void what_is_found_missing_is_counted_once(void **state)
 {
     (void)state;
     struct run *run = begin();
     const char *error;
     test_program(tell, NULL, 1);
-    struct ring_slot gap = {.shape = 1, .line_a = 2, .number_a = 5}; /* 2 to 4 never come */
+    struct ring_slot gap = {.shape = 1, .line_a = 2, .number_a = 5}; /* 2 to 4 never arrive */
     assert_true(program_session_decode_slots(session, 1, &gap, 1, &error));
     program_session_close(session);
     while (!run_step(run, 1000))
@@ -141,12 +143,12 @@ static void what_is_found_missing_is_counted_once(void **state)
     assert_int_equal(run_lost(run), missing);
     run->processes[0].left = missing + 10;
     assert_int_equal(run_lost(run), missing + 10);
-    run->processes[0].left_known = 10; /* the rest is what was found */
+    run->processes[0].left_known = 10; /* the rest is what the order found missing */
     assert_int_equal(run_lost(run), missing + 10);
     run_free(run);
 }
 
-/* Threads that have ended are forgotten; the order is as if they were not. */
+/* The state of ended threads is freed; the order is not affected. */
 static void ended_threads_are_forgotten(void **state)
 {
     (void)state;
@@ -188,7 +190,7 @@ static struct order_event event_of(const struct run *run, uint32_t line, uint64_
     return order_event(run->order, order_position(run->order, (struct event_id){line, number}));
 }
 
-/* The same place of the code is another site under other calls, and one place all the same. */
+/* One place in the code is a different site under each call context, but the same place. */
 static void a_site_is_told_with_the_calls_that_led_there(void **state)
 {
     (void)state;
@@ -221,13 +223,13 @@ static void a_site_is_told_with_the_calls_that_led_there(void **state)
         assert_int_equal(call_sites_for_line(run, sites[i]), call_sites_for_line(run, sites[0]));
     }
     assert_int_equal(sites[0], sites[2]);
-    assert_int_equal(sites[3], sites[4]); /* count says how many are in the group */
+    assert_int_equal(sites[3], sites[4]); /* count is the size of the group there */
     assert_true(sites[0] != sites[1] && sites[0] != sites[3]);
     program_session_close(session);
     run_free(run);
 }
 
-/* A control in a queue: a slot and its body. */
+/* Writes a message into a queue: a slot and its body. Returns the number of slots. */
 static size_t put_control(struct ring_slot *slots, unsigned message, struct encoder *body)
 {
     slots[0] = (struct ring_slot){
@@ -254,7 +256,7 @@ static void shapes_and_types_wait_for_the_types_that_they_name(void **state)
     uint64_t before = order_figures(run->order).events;
     assert_true(program_session_decode_slots(session, 1, slots, n, &error));
     assert_int_equal(order_figures(run->order).events, before);
-    /* announced by another thread, after one that a third announces */
+    /* declared by another thread; depends on a declaration of a third */
     encode_type(&body, &(struct type_message){91, text_view_of("in"), 1, {90}});
     n = put_control(slots, MESSAGE_TYPE, &body);
     assert_true(program_session_decode_slots(session, 2, slots, n, &error));
@@ -317,10 +319,8 @@ static void nonsense_is_refused_and_what_came_before_stays(void **state)
     }
 }
 
-/* Slots that wait for announcements are taken as soon as they can be, whoever works off the order
- * in steps. */
-/* What is told of streams between machines goes to the order; what cannot be ends the program's
- * connection. */
+/* Reports of streams between hosts are passed to the order; an impossible one closes the connection
+ * of the program. */
 static void ends_and_holes_that_cannot_be_are_refused(void **state)
 {
     (void)state;
@@ -350,6 +350,8 @@ static void ends_and_holes_that_cannot_be_are_refused(void **state)
     run_free(run);
 }
 
+/* Slots that wait for declarations are decoded as soon as possible, even if the order works in
+ * small steps. */
 static void slots_that_wait_are_taken_as_they_can_be(void **state)
 {
     (void)state;
@@ -368,16 +370,16 @@ static void slots_that_wait_are_taken_as_they_can_be(void **state)
                 .shape = 1, .line_a = t, .number_a = i + 1, .about = i % 2 ? 1000 + t : 0};
         assert_true(program_session_decode_slots(session, t, slots, EVENTS, &error));
     }
-    for (uint32_t t = 1; t <= 2 * THREADS;
-         t++) { /* its own line, then the one that its events are about */
+    /* declares the line of each thread, then the lines that their events are about */
+    for (uint32_t t = 1; t <= 2 * THREADS; t++) {
         out.size = 0;
         put_test_line(&out, t <= THREADS ? t : 1000 + t - THREADS, "task", "");
         assert_true(
             program_session_decode_message(session, MESSAGE_LINE, 0, out.data, out.size, &error));
         while (!run_step(run, 10))
             ;
-        uint64_t all =
-            t <= THREADS ? 0 : t - THREADS; /* of so many threads; of the others the first */
+        /* threads with all of their events; the others have only the first one */
+        uint64_t all = t <= THREADS ? 0 : t - THREADS;
         assert_int_equal(order_figures(run->order).events,
                          all * EVENTS + (t <= THREADS ? t : THREADS - all));
     }
@@ -412,8 +414,8 @@ static struct program_session *another(struct run *run, uint32_t number, uint64_
     return other;
 }
 
-/* Line 1 of the program whose instance is 1, by another program's code 1, before or after that
- * names it. */
+/* Declares line 1 of the program with instance 1 in the session of another program, before or after
+ * that program does. */
 static void announce_first(struct program_session *other)
 {
     const char *error = NULL;
@@ -434,7 +436,8 @@ static void announce_first(struct program_session *other)
 static void nobody_tells_of_the_lines_of_another_program(void **state)
 {
     (void)state;
-    for (uint64_t instance = 1; instance <= 2; instance++) { /* its own, and one that it has not */
+    /* that of the other session; an unknown one */
+    for (uint64_t instance = 1; instance <= 2; instance++) {
         struct run *run = begin();
         struct program_session *first = session, *other = another(run, 1, instance);
         const char *error = NULL;

@@ -1,4 +1,4 @@
-/* Slots: points of one column whose rows overlap never share one. */
+/* Positions of points within a column: those with overlapping rows are at different positions. */
 #include "render/scene_columns.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
@@ -26,7 +26,7 @@ static void overlapping_points_stand_side_by_side(void **state)
                     assert_int_not_equal(points[i].slot, points[k].slot);
                 forced |= meet && points[k].slot + 1 == points[i].slot;
             }
-            assert_true(forced); /* no slot is left empty without a reason */
+            assert_true(forced); /* no position is left empty without a reason */
         }
     }
 }

@@ -1,4 +1,4 @@
-/* How much of the time that went by a thread could have used. */
+/* How much of the elapsed time a thread could have used. */
 #define _GNU_SOURCE
 #include "clients/libpoet/replay/cpu_time_used.h"
 #include "tests/unit/unit.h"
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#define MUCH UINT64_C(1000000000000) /* more than this takes */
+#define MUCH UINT64_C(1000000000000) /* more time than the test takes */
 
 static _Atomic uint32_t id;
 static atomic_bool done;
@@ -43,8 +43,8 @@ static void who_runs_used_what_it_ran(void **state)
     sem_wait(&there);
     uint32_t me = (uint32_t)getpid();
     errno = EDOM;
-    assert_true(cpu_time_used(&slow, me, id, 5) == 5); /* it was not looked at before */
-    if (slow.id) { /* (the system says it) */
+    assert_true(cpu_time_used(&slow, me, id, 5) == 5); /* first measurement */
+    if (slow.id) { /* the system provides the data */
         uint64_t ran = slow.ran_ns, used = cpu_time_used(&slow, me, id, MUCH);
         assert_true(used < MUCH && used == slow.ran_ns - ran);
     }
@@ -63,7 +63,7 @@ static void who_sleeps_could_have_used_all(void **state)
     assert_int_equal(pthread_create(&t, NULL, sleeps, NULL), 0);
     sem_wait(&there);
     uint32_t me = (uint32_t)getpid();
-    for (int i = 0; i < 1000; i++) /* it is about to */
+    for (int i = 0; i < 1000; i++) /* lets the thread fall asleep */
         sched_yield();
     cpu_time_used(&slow, me, id, 0);
     uint64_t queued = slow.queued_ns, used = cpu_time_used(&slow, me, id, MUCH);

@@ -1,5 +1,5 @@
-/* What was measured keeps its rules, and each that is broken is found, with the event and by how
- * much. */
+/* Consistency checks of times: consistent data passes, and each violated rule is reported, with
+ * the event and the amount. */
 #include "server/analysis/timing_consistency.h"
 #include "tests/unit/unit.h"
 
@@ -9,7 +9,8 @@
 
 enum { T = 1, HOLDER = 2, A = 7, B = 8 };
 
-/* The holder runs to 40; T runs to 10, waits until it leaves at 25, goes on at 30, ends at 50. */
+/* The holder runs until 40; T runs until 10, waits until the holder releases at 25, resumes at 30,
+ * and ends at 50. */
 static struct intervals good(void)
 {
     struct intervals all = {0};
@@ -128,14 +129,14 @@ static void a_release_behind_the_end_in_the_order(void **context)
     l.all.segments[0].release = 6;
     look(&l, 100);
     assert_true(has(&l, TIMING_RULE_ORDER, T, 25 * MS, 30 * MS));
-    l.all.segments[0].guess = GUESS_LATE_RECEIVER; /* of which no edge says so */
+    l.all.segments[0].guess = GUESS_LATE_RECEIVER; /* a guess, which no edge supports */
     timing_consistency_free(&l.sound);
     look(&l, 100);
     assert_int_equal(l.sound.broken, 0);
     drop(&l);
 }
 
-/* What was explained is of another wait than what is there. */
+/* The wait was changed after it was attributed. */
 static void sums_that_are_not_the_wait(void **context)
 {
     struct looked l;

@@ -1,5 +1,5 @@
-/* What processors did for a thread between its waits: by switches, by samples, by the order alone;
- * all by hand, in ms. */
+/* CPU states of a thread between its waits, by context switches, by samples, and by the order
+ * alone; all by hand, in ms. */
 #include "server/timing/resume_delay.h"
 #include "server/timing/thread_states.h"
 #include "tests/unit/unit.h"
@@ -17,7 +17,8 @@ static uint32_t step(struct intervals *all, uint32_t from, uint32_t to)
     return code_segments_code(&all->steps, (struct code_segment_key){from, to, STEP_CODE, 0, 0});
 }
 
-/* T: made 0, start 1, acquire 10, its holder unlocks 25, acquired 30, exit 50, close 60. */
+/* T is created at 0, starts at 1, requests the lock at 10, which its holder unlocks at 25,
+ * acquires it at 30, exits at 50 and is joined at 60. */
 static struct intervals one_life(void)
 {
     struct intervals all = {0};
@@ -62,8 +63,8 @@ static void life_free(struct life *l)
     intervals_free(&l->all);
 }
 
-/* From 1 ms on: ran to 4, taken off to 6, ran to 8, slept to 31 (over the wait), ran to 35, slept
- * to 38, ran. */
+/* From 1 ms on: runs until 4, preempted until 6, runs until 8, sleeps until 31, after the wait,
+ * runs until 35, sleeps until 38, runs. */
 static void switch_it(struct cpu_states *spans)
 {
     static const struct {
@@ -98,7 +99,7 @@ static void switches_cut_what_the_order_calls_running(void **context)
     switch_it(l.spans);
     assert_int_equal(cpu_states_best(l.spans, T, CPU_SOURCE_ORDER), CPU_SOURCE_SWITCHES);
     struct thread_states s = sum(&l, INT64_MIN, INT64_MAX);
-    expect(&s, 5 + 2, 3 + 2 + 4 + 12, 15, 2 + 1 + 3); /* (the wait is as the order tells it) */
+    expect(&s, 5 + 2, 3 + 2 + 4 + 12, 15, 2 + 1 + 3); /* the wait is as in the order */
     assert_int_equal(s.life_ns, 60 * MS);
     assert_true(s.active_ns == 29 * MS && s.let_go_ns == 5 * MS);
     s = sum(&l, 3 * MS, 9 * MS);
@@ -117,7 +118,7 @@ static void what_is_lost_runs(void **context)
     cpu_states_switched(l.spans, T, SWITCH_ASLEEP, 0, 2 * MS);
     cpu_states_switched(l.spans, T, SWITCH_LOST, 0, 5 * MS);
     cpu_states_switched(l.spans, T, SWITCH_OUT, 0, 9 * MS);
-    cpu_states_switched(l.spans, T, SWITCH_ON, 0, 8 * MS); /* too early: left out */
+    cpu_states_switched(l.spans, T, SWITCH_ON, 0, 8 * MS); /* decreasing time: ignored */
     cpu_states_lost(l.spans, 3);
     struct thread_states s = sum(&l, INT64_MIN, 10 * MS);
     expect(&s, 1, 1 + 4, 0, 3);
@@ -125,7 +126,8 @@ static void what_is_lost_runs(void **context)
     life_free(&l);
 }
 
-/* A thread that is killed as it sleeps runs for its end, which may be seen from outside. */
+/* A sleeping thread that is killed runs once more to exit; this may be observed by the sampling of
+ * its system call. */
 static void the_call_of_the_last_sleep_is_known(void **context)
 {
     (void)context;
@@ -156,7 +158,7 @@ static void more_than_is_kept_is_counted(void **context)
     for (int64_t i = 0; !cpu_states_max_switches(spans); i++, kept++)
         cpu_states_switched(spans, T, i % 2 ? SWITCH_OUT : SWITCH_ON, 0, i);
     assert_int_equal(kept,
-                     cpu_states_max_switches(spans) + 1); /* (the first that had no room said so) */
+                     cpu_states_max_switches(spans) + 1); /* the first that did not fit is noted */
     assert_int_equal(cpu_states_lost_count(spans), 1);
     cpu_states_switched(spans, T, SWITCH_ON, 0, INT64_MAX);
     assert_int_equal(cpu_states_lost_count(spans), 2);
@@ -164,17 +166,18 @@ static void more_than_is_kept_is_counted(void **context)
     assert_int_equal(cpu_states_max_switches(NULL), 0);
 }
 
-/* By 5 ms it had run 3 and been ready 1; by 40, run 11 more; at its end, 16 in all, and ready 6 in
- * all. */
+/* Until 5 ms it ran for 3 and was runnable for 1; until 40 it ran for another 11; until its end it
+ * ran for 16 and was runnable for 6. */
 static void sample_it(struct cpu_states *spans)
 {
     cpu_states_sampled(spans, T, false, 5 * MS, 3 * MS, false);
     cpu_states_sampled(spans, T, true, 5 * MS, 1 * MS, false);
     cpu_states_sampled(spans, T, false, 40 * MS, 14 * MS, false);
-    cpu_states_sampled(spans, T, false, 52 * MS, 15 * MS, false); /* taken meanwhile, told before */
+    /* sampled later, but reported earlier */
+    cpu_states_sampled(spans, T, false, 52 * MS, 15 * MS, false);
     cpu_states_sampled(spans, T, false, 50 * MS, 16 * MS, true);
     cpu_states_sampled(spans, T, true, 50 * MS, 6 * MS, true);
-    cpu_states_sampled(spans, T, false, 55 * MS, 99 * MS, false); /* too late */
+    cpu_states_sampled(spans, T, false, 55 * MS, 99 * MS, false); /* after the end: ignored */
 }
 
 static void samples_have_their_sums(void **context)
@@ -185,7 +188,7 @@ static void samples_have_their_sums(void **context)
     struct thread_states s = sum(&l, INT64_MIN, INT64_MAX);
     expect(&s, 5 + 1 + 5, 3 + 11 + 2, 15, 29 - 16 - 6);
     assert_int_equal(s.life_ns, 60 * MS);
-    s = sum(&l, 5 * MS, 40 * MS); /* 15 of it are not blocked nor let go */
+    s = sum(&l, 5 * MS, 40 * MS); /* 15 ms of it are neither blocked nor wake-up latency */
     expect(&s, 5, 11, 15, 4);
     assert_int_equal(cpu_states_sample_gap_ns(l.spans, T, INT64_MIN, INT64_MAX), 35 * MS);
     assert_int_equal(cpu_states_sum(l.spans, l.course, 0, 50 * MS).error_ns, 35 * MS);
@@ -195,14 +198,15 @@ static void samples_have_their_sums(void **context)
     life_free(&l);
 }
 
-/* The kernel counts late: in 10 ms it can have run no more than that; the rest was before. */
+/* The kernel updates its sums late: a thread cannot have run for more than the time between two
+ * samples; the rest was before. */
 static void what_comes_late_was_before(void **context)
 {
     (void)context;
     struct life l = life_new();
     cpu_states_sampled(l.spans, T, false, 34 * MS, 5 * MS, false);
     cpu_states_sampled(l.spans, T, false, 36 * MS, 5 * MS, false);
-    cpu_states_sampled(l.spans, T, false, 40 * MS, 12 * MS, false); /* 7 in 4 */
+    cpu_states_sampled(l.spans, T, false, 40 * MS, 12 * MS, false); /* 7 ms in 4 */
     struct thread_states s = sum(&l, 34 * MS, 40 * MS);
     expect(&s, 0, 2 + 4, 0, 0);
     s = sum(&l, INT64_MIN, 40 * MS);
@@ -210,7 +214,7 @@ static void what_comes_late_was_before(void **context)
     life_free(&l);
 }
 
-/* However it is cut, it is filled, and nothing is told twice. */
+/* However the lifetime is cut in two, the states of both parts add up to those of the whole. */
 static void parts_are_the_whole(void **context)
 {
     (void)context;
@@ -231,13 +235,13 @@ static void parts_are_the_whole(void **context)
     }
 }
 
-/* Ran to 10 (of 9 ms: 8), 30 to 40 (10: 4), 40 to 50 (10: all); of the 7 that it did not, samples
- * know of 2 as ready. */
+/* CPU clock: until 10 it ran for 8 of 9 ms; from 30 to 40 for 4 of 10; from 40 to 50 all the time.
+ * Samples add that 2 of the other 7 ms were runnable. */
 static void clock_it(struct cpu_states *spans)
 {
     cpu_states_clocked(spans, T, 10 * MS, 8 * MS, false);
     cpu_states_clocked(spans, T, 40 * MS, 12 * MS, false);
-    cpu_states_clocked(spans, T, 39 * MS, 99 * MS, false); /* too early: left out */
+    cpu_states_clocked(spans, T, 39 * MS, 99 * MS, false); /* decreasing time: ignored */
     cpu_states_clocked(spans, T, 50 * MS, 22 * MS, false);
 }
 
@@ -252,20 +256,20 @@ static void a_clock_has_its_sums(void **state)
     struct cpu_state_sums of = cpu_states_sum(l.spans, l.course, 1 * MS, 50 * MS);
     assert_int_equal(of.running_ns, 22 * MS);
     assert_int_equal(of.system_ns, 7 * MS);
-    assert_int_equal(of.error_ns, 4 * MS); /* of 30 to 40: 4 that it ran, or 6 that it did not */
-    /* It is told as if it had run first. */
+    assert_int_equal(of.error_ns, 4 * MS); /* from 30 to 40: 4 running or 6 not running */
+    /* Within each interval, the running time is taken to come first. */
     assert_int_equal(cpu_states_sum(l.spans, l.course, 1 * MS, 9 * MS).running_ns, 8 * MS);
     assert_int_equal(cpu_states_sum(l.spans, l.course, 9 * MS, 10 * MS).running_ns, 0);
     life_free(&l);
 }
 
-/* The samples' sums of being ready are shared out; switches are better than either. */
+/* Runnable time known from samples is distributed; context switches take precedence over both. */
 static void what_samples_know_is_shared_out(void **state)
 {
     struct life l = life_new();
     (void)state;
     clock_it(l.spans);
-    cpu_states_sampled(l.spans, T, true, 39 * MS, 5 * MS, false); /* of the wait: 5 */
+    cpu_states_sampled(l.spans, T, true, 39 * MS, 5 * MS, false); /* 5 ms of the wait */
     cpu_states_sampled(l.spans, T, true, 41 * MS, 7 * MS, false);
     assert_true(cpu_states_delays(l.spans, T));
     struct cpu_state_sums of = cpu_states_sum(l.spans, l.course, 30 * MS, 40 * MS);
@@ -278,7 +282,7 @@ static void what_samples_know_is_shared_out(void **state)
     life_free(&l);
 }
 
-/* What it ran before its clock was read the first time is not known: by the order, all. */
+/* What it ran before the first reading of its clock is unknown: running, by the order. */
 static void what_was_before_the_clock_is_not_known(void **state)
 {
     struct life l = life_new();
@@ -299,7 +303,7 @@ static void goes_on(const struct life *l, enum cpu_state_source source, int64_t 
     assert_int_equal(g.ready_ns, ready_ms * MS);
 }
 
-/* It was let go at 25 and went on at 30. */
+/* T was unblocked at 25 and resumed at 30. */
 static void ready_is_apart_from_latency(void **state)
 {
     (void)state;
@@ -310,19 +314,19 @@ static void ready_is_apart_from_latency(void **state)
     for (unsigned lost = 0; lost < 2; lost++) {
         struct life l = life_new();
         goes_on(&l, CPU_SOURCE_ORDER, 0);
-        cpu_states_sampled(l.spans, T, true, 20 * MS, 0, false); /* too coarse */
+        cpu_states_sampled(l.spans, T, true, 20 * MS, 0, false); /* the interval is too coarse */
         cpu_states_sampled(l.spans, T, true, 35 * MS, 3 * MS, false);
         goes_on(&l, CPU_SOURCE_ORDER, 0);
         for (unsigned i = 0; i < sizeof turns / sizeof *turns; i++) {
-            goes_on(&l, CPU_SOURCE_ORDER, 0); /* what is told so far ends before */
+            goes_on(&l, CPU_SOURCE_ORDER, 0); /* the switches so far end earlier */
             cpu_states_switched(l.spans, T, lost && i == 3 ? SWITCH_LOST : turns[i].what, 0,
                                 turns[i].at_ms * MS);
         }
         goes_on(&l, lost ? CPU_SOURCE_ORDER : CPU_SOURCE_SWITCHES,
-                lost ? 0 : 3); /* 25 to 27, 28 to 29 */
+                lost ? 0 : 3); /* runnable from 25 to 27 and from 28 to 29 */
         life_free(&l);
     }
-    struct life l = life_new(); /* it ends without a switch */
+    struct life l = life_new(); /* the run ends without another switch */
     for (unsigned i = 0; i < 5; i++)
         cpu_states_switched(l.spans, T, turns[i].what, 0, turns[i].at_ms * MS);
     goes_on(&l, CPU_SOURCE_ORDER, 0);
@@ -332,7 +336,8 @@ static void ready_is_apart_from_latency(void **state)
     life_free(&l);
 }
 
-/* In the 20 of the wait it ran for 2: had that been after it was let go, it was ready for 3. */
+/* It ran for 2 of the 20 ms of the wait: even if all of that was after it was unblocked, it was
+ * runnable for 3. */
 static void ready_by_clock_is_the_least(void **state)
 {
     (void)state;
@@ -346,7 +351,7 @@ static void ready_by_clock_is_the_least(void **state)
     life_free(&l);
     l = life_new();
     cpu_states_clocked(l.spans, T, 10 * MS, 8 * MS, false);
-    cpu_states_clocked(l.spans, T, 40 * MS, 15 * MS, false); /* 7, within the wait or after it */
+    cpu_states_clocked(l.spans, T, 40 * MS, 15 * MS, false); /* 7 ms, in the wait or after it */
     goes_on(&l, CPU_SOURCE_CLOCK, 0);
     life_free(&l);
     l = life_new();

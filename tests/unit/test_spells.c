@@ -1,5 +1,5 @@
-/* The table of spells and that of states of random programs: they say the same, in whatever steps
- * they are made; and what is kept of the critical path changes no answer. */
+/* The tables of state intervals and of states agree for random programs, whatever the size of a
+ * step; and the cached critical path changes no answer. */
 #include "clients/connection/result_table.h"
 #include "base/alloc.h"
 #include "server/queries/tables/path_baseline.h"
@@ -16,7 +16,7 @@ static struct table_end at_ns(int64_t ns)
     return (struct table_end){.is = TABLE_AT_NS, .at = ns};
 }
 
-/* The answer, the caller's; step: that much is done at once. */
+/* Returns the table, which the caller frees; step: budget of one step. */
 static struct result_table ask(const struct run *run, const char *what, struct range range,
                                const char *factor, uint64_t step)
 {
@@ -61,7 +61,7 @@ static const char *text(const struct result_table *t, uint32_t row, const char *
     return cell->is == CELL_TEXT ? cell->text : "";
 }
 
-/* Those of one thread, from the i-th row on; returns the row behind them. */
+/* Compares the rows of one thread, from row i on; returns the row after them. */
 static uint32_t compare_thread(const struct result_table *spells, uint32_t i,
                                const struct result_table *states, uint32_t row)
 {
@@ -122,7 +122,7 @@ static void spells_fill_lives(void **state)
     }
 }
 
-/* ---- what is kept of the path ---- */
+/* ---- the cached critical path ---- */
 
 static void same(const struct result_table *a, const struct result_table *b)
 {
@@ -142,7 +142,7 @@ static void same(const struct result_table *a, const struct result_table *b)
         assert_string_equal(a->notes[i], b->notes[i]);
 }
 
-/* As a run says that was never asked before. */
+/* Compares the answer with that of an equal run without a cache. */
 static void same_as_fresh(struct run *run, unsigned seed, bool more, struct range range,
                           const char *factor)
 {
@@ -168,8 +168,8 @@ static void what_is_kept_of_the_path_changes_no_answer(void **state)
         const struct path_baseline *kept = run_addon(&run->addons, RUN_ADDON_PATH_BASELINE);
         assert_true(kept && kept->whole);
         same_as_fresh(run, seed, false, all, "1=500000");
-        assert_ptr_equal(run_addon(&run->addons, RUN_ADDON_PATH_BASELINE),
-                         kept); /* of the same: what comes of it alone is new */
+        /* the same path is kept; only the estimate is computed again */
+        assert_ptr_equal(run_addon(&run->addons, RUN_ADDON_PATH_BASELINE), kept);
         same_as_fresh(run, seed, false, all, NULL);
         same_as_fresh(run, seed, false, part, NULL);
         same_as_fresh(run, seed, false, all, NULL);

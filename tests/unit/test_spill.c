@@ -1,4 +1,4 @@
-/* Memory that the system may put on disk: what was put stays, wherever it is. */
+/* Storage that spills to disk: its contents stay the same, wherever they are. */
 #include "base/spilled_array.h"
 #include "tests/unit/unit.h"
 

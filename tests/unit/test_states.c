@@ -1,5 +1,5 @@
-/* States of a trace file whose journal is ahead of what was told: up to where they know, and what
- * they need. */
+/* Checkpoints of a trace file whose journal is ahead of delivery: what they cover, and which part
+ * of the journal they need. */
 #define _GNU_SOURCE
 #include "server/tracefile/tracefile.h"
 #include "tests/unit/unit.h"
@@ -14,7 +14,7 @@
 #define CHUNKS_MOST 4000u
 #define DATA_BYTES 500u
 
-/* A journal of numbered chunks, of which some are told. */
+/* A journal of numbered chunks, of which some were delivered. */
 struct journal {
     struct tracefile *file;
     char path[64], *used;
@@ -23,10 +23,12 @@ struct journal {
         uint64_t end;
     } places[CHUNKS_MOST];
     uint32_t written, told;
-    uint32_t numbers[CHUNKS_MOST]; /* under which each was told */
-    /* the newest state */
-    uint32_t knows, number, from, saves; /* chunks that it knows; what reading begins with */
-    uint32_t begun; /* the last, of the one that has begun */
+    /* by chunk: epoch in which it was delivered */
+    uint32_t numbers[CHUNKS_MOST];
+    /* the newest checkpoint */
+    /* chunks that it covers, its epoch, first chunk to be read; number of checkpoints */
+    uint32_t knows, number, from, saves;
+    uint32_t begun; /* `from` of the checkpoint that has begun */
 };
 
 static void begin(struct journal *j)
@@ -126,7 +128,7 @@ static void visit(void *context, struct chunk chunk)
         r->state = true;
     } else if (chunk.kind == CHUNK_THREADS) {
         memcpy(&r->next, chunk.data, sizeof r->next);
-        assert_true(r->next <= j->from); /* reading may begin earlier than it must */
+        assert_true(r->next <= j->from); /* reading may begin earlier than necessary */
         r->threads = true;
     } else {
         assert_int_equal(chunk.session, r->next);
@@ -136,7 +138,7 @@ static void visit(void *context, struct chunk chunk)
     }
 }
 
-/* As it is after kill -9. */
+/* Checks what a reader sees after kill -9. */
 static void assert_reads_on(const struct journal *j)
 {
     struct reader r = {.journal = j};
@@ -151,7 +153,7 @@ static void assert_reads_on(const struct journal *j)
     tracefile_close(file);
 }
 
-/* ---- the tests ---- */
+/* ---- cases ---- */
 
 static void a_state_is_of_what_was_told_when_it_began(void **state)
 {
@@ -162,7 +164,7 @@ static void a_state_is_of_what_was_told_when_it_began(void **state)
     tell(&j, 20);
     assert_reads_on(&j);
     uint32_t knows = save_begin(&j, UINT32_MAX);
-    tell(&j, 10); /* it is told on, and written on, before the state is */
+    tell(&j, 10); /* more is delivered and written before the checkpoint ends */
     write_some(&j, 40);
     uint64_t part = tracefile_put(j.file, CHUNK_PART, "part", 4);
     assert_reads_on(&j);
@@ -170,7 +172,7 @@ static void a_state_is_of_what_was_told_when_it_began(void **state)
     save_end(&j, knows, part);
     assert_int_equal(j.knows, 20);
     assert_reads_on(&j);
-    knows = save_begin(&j, 2); /* something of what was told since still waits */
+    knows = save_begin(&j, 2); /* a chunk delivered since is still pending */
     save_end(&j, knows, part);
     assert_int_equal(j.from, 20);
     assert_reads_on(&j);
@@ -198,14 +200,14 @@ static void one_that_is_given_up_changes_nothing(void **state)
     end(&j);
 }
 
-/* Regions are written again and again: never one of which something is not told, or not needed any
- * more. */
+/* Regions of the file are reused, but never one with a chunk that is not delivered, or that a
+ * checkpoint needs. */
 static void nothing_is_freed_that_was_not_told(void **state)
 {
     (void)state;
     struct journal j;
     begin(&j);
-    uint32_t oldest = 1; /* number of what still waits */
+    uint32_t oldest = 1; /* number of the oldest pending chunk */
     srand(5);
     while (j.written < CHUNKS_MOST - 100) {
         write_some(&j, (unsigned)rand() % 40);
@@ -227,7 +229,8 @@ static void nothing_is_freed_that_was_not_told(void **state)
             assert_reads_on(&j);
     }
     assert_reads_on(&j);
-    assert_true(tracefile_kept(j.file) < (uint64_t)j.written * DATA_BYTES / 2); /* they are */
+    /* regions were reused */
+    assert_true(tracefile_kept(j.file) < (uint64_t)j.written * DATA_BYTES / 2);
     end(&j);
 }
 
@@ -248,7 +251,7 @@ static void parts_without_room_hold_the_journal_up(void **state)
     assert_false(write_one(&j));
     assert_false(tracefile_sync(j.file));
     setrlimit(RLIMIT_FSIZE, &before);
-    assert_false(write_one(&j)); /* nobody knows yet that there is room again */
+    assert_false(write_one(&j)); /* it is not known yet that there is space again */
     assert_true(tracefile_sync(j.file));
     write_some(&j, 10);
     tell(&j, 15);
@@ -257,8 +260,8 @@ static void parts_without_room_hold_the_journal_up(void **state)
     end(&j);
 }
 
-/* Parts that found no room wait while the journal goes on in a region behind them; further ones
- * come behind that. */
+/* If a part does not fit, it waits while the journal continues in a region after it; later parts
+ * come after that. */
 static void parts_without_room_leave_the_journal_alone(void **state)
 {
     (void)state;
@@ -274,7 +277,7 @@ static void parts_without_room_leave_the_journal_alone(void **state)
     uint64_t first = tracefile_put(j.file, CHUNK_PART, "first", 5);
     while (tracefile_begin(j.file, 600, true, &room) && room.epoch == 1)
         write_some(&j, 1);
-    write_some(&j, 10); /* behind the first part */
+    write_some(&j, 10); /* after the first part */
     limit.rlim_cur = (rlim_t)first; /* nothing fits any more */
     setrlimit(RLIMIT_FSIZE, &limit);
     uint64_t part = tracefile_put(j.file, CHUNK_PART, large, sizeof large);

@@ -1,5 +1,5 @@
-/* Which task was on which carrier: the ring (server/decode/placement_records.h), and what is kept
- * (server/timing/placements.h). */
+/* Placements of tasks on worker threads: the ring (server/decode/placement_records.h), and the
+ * intervals that are kept (server/timing/placements.h). */
 #define _GNU_SOURCE
 #include "server/decode/placement_records.h"
 #include "server/timing/cpu_states.h"
@@ -25,7 +25,7 @@ static void begin(struct written *w)
 {
     *w = (struct written){.fd = memfd_create("ring", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
     assert_int_equal(ftruncate(w->fd, (off_t)PLACEMENT_MAP_BYTES), 0);
-    assert_non_null(placement_ring_add(&w->ring, w->fd, 7)); /* it is not sealed */
+    assert_non_null(placement_ring_add(&w->ring, w->fd, 7)); /* the memory is not sealed */
     assert_int_equal(fcntl(w->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
     assert_non_null(placement_ring_add(&w->ring, w->fd, 7)); /* it has no magic number */
     w->head = mmap(NULL, PLACEMENT_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
@@ -53,7 +53,7 @@ struct body {
     uint64_t since_ns, lost, at_ns[8];
 };
 
-/* What is there next; count 0: nothing. */
+/* Returns what is in the ring next; count is 0 if there is nothing. */
 static struct body take(struct written *w)
 {
     struct encoder out = {0};
@@ -83,7 +83,7 @@ static void a_ring_is_emptied(void **state)
     assert_int_equal(take(&w).count, 0);
     put(&w, 1000, 3);
     put(&w, 1500, 0);
-    put(&w, 1400, 4); /* its clock ran back: no earlier than the one before */
+    put(&w, 1400, 4); /* a decreasing time is raised to the previous one */
     struct body body = take(&w);
     assert_int_equal(body.count, 3);
     assert_int_equal(body.on, 0);
@@ -94,7 +94,7 @@ static void a_ring_is_emptied(void **state)
     assert_int_equal(w.head->taken, 3);
     put(&w, 2000, UINT64_MAX); /* no task has that code */
     body = take(&w);
-    assert_int_equal(body.on, 4); /* it was there when this begins */
+    assert_int_equal(body.on, 4); /* the task placed when this body begins */
     assert_int_equal(body.since_ns, 1500);
     assert_int_equal(body.task[0], 0);
     assert_false(placement_ring_is_over(w.ring));
@@ -115,7 +115,7 @@ static void what_is_lost_parts_what_is_told(void **state)
     struct body body = take(&w);
     assert_int_equal(body.count, 1);
     assert_int_equal(body.lost, 5);
-    assert_int_equal(body.on, 0); /* when the one before went is not known */
+    assert_int_equal(body.on, 0); /* it is unknown when the previous task left */
     assert_int_equal(body.at_ns[0], 9000);
     end(&w);
 }
@@ -125,7 +125,7 @@ static void any_counts_are_borne(void **state)
     (void)state;
     struct written w;
     begin(&w);
-    w.head->written = UINT64_MAX - 1; /* more than there can be */
+    w.head->written = UINT64_MAX - 1; /* an impossible count */
     uint64_t before = w.ring->taken;
     take(&w);
     assert_true(w.ring->taken - before <= PLACEMENT_SWITCHES);
@@ -133,7 +133,7 @@ static void any_counts_are_borne(void **state)
     end(&w);
 }
 
-/* ---- what is kept ---- */
+/* ---- placements ---- */
 
 enum { A = 11, B = 12, LINE_A = 1, LINE_B = 2 };
 
@@ -175,8 +175,8 @@ static void a_task_goes_from_carrier_to_carrier(void **state)
     struct placements *s = placements_new();
     uint32_t x = placements_carrier(s, 0, 1), y = placements_carrier(s, 0, 2);
     assert_int_equal(placements_carrier(s, 0, 1), x);
-    assert_int_not_equal(placements_carrier(s, 1, 1), x); /* another program's */
-    switched(s, y, 0, A, 0, 50, 0); /* told before what it did earlier, on the other one */
+    assert_int_not_equal(placements_carrier(s, 1, 1), x); /* of another program */
+    switched(s, y, 0, A, 0, 50, 0); /* reported before its earlier placement on the other worker */
     switched(s, x, 0, A, 0, 10, 0);
     switched(s, x, A, B, 10, 30, 0);
     is(s, LINE_A, 0, x, 10, 30);
@@ -214,7 +214,7 @@ static void what_was_lost_is_no_stay(void **state)
     assert_int_equal(count_of(s, LINE_A), 0);
     is(s, LINE_B, 0, x, 90, PLACEMENT_OPEN);
     assert_int_equal(placements_lost(s), 3);
-    switched(s, x, A, 0, 95, 99, 0); /* its begin is forgotten, or was never told */
+    switched(s, x, A, 0, 95, 99, 0); /* its begin was lost or discarded */
     is(s, LINE_A, 0, x, 95, 99);
     placements_free(s);
 }
@@ -239,7 +239,7 @@ static void what_overlaps_is_found(void **state)
     placements_free(s);
 }
 
-/* ---- and what it says of lives ---- */
+/* ---- CPU states from placements ---- */
 
 struct seen {
     char text[256];
@@ -267,7 +267,7 @@ static void a_task_runs_while_it_is_on_one(void **state)
     (void)state;
     struct cpu_states *spans = cpu_states_new();
     struct seen seen = {.text = ""};
-    assert_string_equal(cut(spans, 0, 10, &seen), "on 0 0-10; "); /* the order alone: at most */
+    assert_string_equal(cut(spans, 0, 10, &seen), "on 0 0-10; "); /* by the order alone: running */
     struct placements *s = cpu_states_placements(spans);
     uint32_t x = placements_carrier(s, 0, 1), y = placements_carrier(s, 0, 2);
     switched(s, x, 0, A, 0, 10, 0);

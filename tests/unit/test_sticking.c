@@ -1,18 +1,18 @@
-/* Words that move along their stretch: none is cut at the left edge, none meets another, wherever
- * that edge is. */
+/* Labels that stay visible while their interval scrolls: none is cut off at the left edge, and
+ * none overlaps another, wherever the edge is. */
 #include "render/text_cache.h"
 #include "render/scene_paint.h"
 #include "tests/unit/unit.h"
 
 #include <string.h>
 
-/* It keeps what it read of the fonts. */
+/* Fontconfig keeps its cache. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
 
 static struct scene_row rows[] = {{.y_pt = 20}, {.y_pt = 46}};
 
-/* Two that follow each other, the second up to 400; and one in the row below, that ends at 300. */
+/* Two labels in one row, the second until 400, and one in the row below, until 300. */
 static char more[] = "waits for Q:more", lock[] = "waits for M:lock", mark[] = "broadcast";
 static struct scene_text texts[] = {
     {100, 8, 90, 10, 8, more, .until_pt = 230, .followed = true},
@@ -74,14 +74,14 @@ static void what_there_is_room_for_is_said(void **state)
     assert_int_equal(told.count, 3);
     assert_true(told.all[0].x == 100 && told.all[1].x == 250 && told.all[2].x == 120);
     told = paint_from(130);
-    assert_int_equal(told.count, 3); /* all of them, from the edge on */
+    assert_int_equal(told.count, 3); /* all of them, right of the edge */
     assert_true(told.all[0].x > 130 && told.all[0].x < 136 && told.all[2].x > 130);
     assert_string_equal(told.text[0], "waits for Q:more");
     told = paint_from(200);
-    assert_int_equal(told.count, 2); /* the next says it */
+    assert_int_equal(told.count, 2); /* the next label says the same */
     assert_true(told.all[0].x == 250);
     told = paint_from(240);
-    assert_int_equal(told.count, 2); /* the row below has room for a part */
+    assert_int_equal(told.count, 2); /* there is space for a part of the lower label */
     assert_non_null(strstr(told.text[1], "…"));
     told = paint_from(290);
     assert_int_equal(told.count, 1);

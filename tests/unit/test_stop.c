@@ -1,5 +1,5 @@
-/* Threads of a repeated run that are held before an event: until they are let, who tells the
- * debugger and when, and once. */
+/* Breakpoints in a replay: threads are held before an event until released, and the debugger is
+ * notified once, at the right time. */
 #define _GNU_SOURCE
 #include "clients/libpoet/replay/replay_stops.h"
 #include "tests/unit/unit.h"
@@ -11,15 +11,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* For a minute at most; what is waited for takes milliseconds, or a second where somebody has to
- * lose patience. */
+/* Waits for at most a minute; usually it takes milliseconds, or a second where a timeout must
+ * expire. */
 #define WAIT_FOR(condition)                                                                        \
     for (int looks = 0; !(condition); looks++) {                                                   \
         assert_true(looks < 60000);                                                                \
         usleep(1000);                                                                              \
     }
 
-enum { LINES = 3, EVENTS = 10 }; /* of each of them */
+enum { LINES = 3, EVENTS = 10 }; /* EVENTS: of each line */
 
 static struct schedule_breakpoint *stop_at(uint32_t line)
 {
@@ -55,7 +55,7 @@ static int end(void **unused)
     return 0;
 }
 
-/* As the debugger writes it: 1 + the event's index. */
+/* Sets a breakpoint as the debugger does: before is 1 + the event's index. */
 static void hold(uint32_t line, uint64_t before, enum schedule_awaited awaited)
 {
     atomic_store(&stop_at(line)->before, before);
@@ -65,7 +65,7 @@ static void hold(uint32_t line, uint64_t before, enum schedule_awaited awaited)
 static void want(enum schedule_breakpoint_mode when) { atomic_store(&shared_schedule->stop, when); }
 static bool told(void) { return atomic_load(&shared_schedule->stop) == 0; }
 
-/* ---- a thread that comes to its events ---- */
+/* ---- a thread that reaches its events ---- */
 
 struct coming {
     uint32_t line;
@@ -97,7 +97,7 @@ static void is_let(struct coming *c)
     assert_int_equal(stop_at(c->line)->at, 0);
 }
 
-/* ---- the cases ---- */
+/* ---- cases ---- */
 
 static void the_first_process_is_the_debuggers(void **unused)
 {
@@ -128,16 +128,16 @@ static void who_is_not_to_be_held_goes_on(void **unused)
 {
     (void)unused;
     errno = 77;
-    replay_stop_reach(shared_schedule_line(1), 0, 2, false); /* nobody holds it */
+    replay_stop_reach(shared_schedule_line(1), 0, 2, false); /* no breakpoint */
     hold(1, 5, SCHEDULE_HELD);
     replay_stop_reach(shared_schedule_line(1), 1, 3,
-                      false); /* not yet: 1 + 4 is the first that it is not to make */
+                      false); /* not reached: 1 + 4 is the first event to be held */
     assert_int_equal(stop_at(1)->at, 0);
     atomic_store(&shared_schedule->debugged, 0);
-    replay_stop_reach(shared_schedule_line(1), 4, 4, false); /* nobody debugs it */
+    replay_stop_reach(shared_schedule_line(1), 4, 4, false); /* no debugger */
     atomic_store(&shared_schedule->debugged, (uint32_t)getpid());
     atomic_store(&shared_schedule->state, SCHEDULE_LEFT);
-    replay_stop_reach(shared_schedule_line(1), 4, 4, false); /* the script is left */
+    replay_stop_reach(shared_schedule_line(1), 4, 4, false); /* the schedule was abandoned */
     assert_int_equal(errno, 77);
     assert_int_equal(stop_at(1)->at, 0);
 }
@@ -152,12 +152,12 @@ static void one_is_held_until_it_is_let(void **unused)
     WAIT_FOR(told());
     assert_int_equal(stop_at(1)->at, 5);
     assert_false(c.over);
-    hold(1, 6, SCHEDULE_HELD); /* one more */
+    hold(1, 6, SCHEDULE_HELD); /* releases it for one event */
     is_let(&c);
 }
 
-/* Of a record of several events it is held before the one that it is not to make; before the first,
- * where that is done. */
+/* In a record of several events, the thread is held before the event of the breakpoint; at the
+ * first event of the record if that has passed. */
 static void within_a_record_the_event_is_named(void **unused)
 {
     (void)unused;
@@ -183,7 +183,7 @@ static void amid_a_record_who_is_to_have_done_some_of_it_goes_on(void **unused)
     hold(1, 5, SCHEDULE_DONE);
     replay_stop_reach(shared_schedule_line(1), 4, 5, true);
     enum schedule_awaited others[] = {SCHEDULE_NOT_AWAITED, SCHEDULE_HELD};
-    for (int i = 0; i < 2; i++) { /* of who is not awaited nobody would notice how far it is */
+    for (int i = 0; i < 2; i++) { /* the debugger could not notice how far an unawaited thread is */
         hold(1, 5, others[i]);
         begin_to_come(&c);
         WAIT_FOR(is_held(&c));
@@ -199,7 +199,7 @@ static void it_is_told_when_all_are_there(void **unused)
                   other = {.line = 2, .first = 0, .last = 0};
     hold(1, 5, SCHEDULE_HELD);
     hold(2, 1, SCHEDULE_HELD);
-    hold(3, 4, SCHEDULE_DONE); /* three of its events */
+    hold(3, 4, SCHEDULE_DONE); /* after three of its events */
     want(SCHEDULE_BREAKPOINT_REACHED);
     begin_to_come(&one);
     WAIT_FOR(is_held(&one));
@@ -212,7 +212,7 @@ static void it_is_told_when_all_are_there(void **unused)
     atomic_store(&shared_schedule_line(3)->at, 3);
     replay_stop_done();
     assert_true(told());
-    replay_stop_done(); /* once */
+    replay_stop_done(); /* notified only once */
     for (uint32_t line = 1; line <= LINES; line++)
         hold(line, 0, SCHEDULE_NOT_AWAITED);
     is_let(&one);
@@ -232,7 +232,7 @@ static void who_is_not_awaited_is_held_and_not_waited_for(void **unused)
     is_let(&c);
 }
 
-/* Past its last event nobody comes to another one: that all is done is enough. */
+/* After its last event a thread reaches no other one: it is enough that all its events are done. */
 static void who_has_no_more_to_do_is_there_when_all_is_done(void **unused)
 {
     (void)unused;
@@ -246,15 +246,15 @@ static void who_has_no_more_to_do_is_there_when_all_is_done(void **unused)
     assert_true(told());
 }
 
-/* It blocks somewhere between its events, or computes for long: after some looks of who is held
- * that is enough. */
+/* A thread that blocks between its events, or computes for long, is awaited only for a limited
+ * time. */
 static void who_does_not_come_is_awaited_for_a_while_only(void **unused)
 {
     (void)unused;
     struct coming c = {.line = 1, .first = 4, .last = 4};
     hold(1, 5, SCHEDULE_HELD);
     hold(2, 4, SCHEDULE_HELD);
-    atomic_store(&shared_schedule_line(2)->at, 3); /* all before it is done */
+    atomic_store(&shared_schedule_line(2)->at, 3); /* all events before it are done */
     want(SCHEDULE_BREAKPOINT_REACHED);
     begin_to_come(&c);
     WAIT_FOR(is_held(&c));

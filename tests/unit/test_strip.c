@@ -1,4 +1,4 @@
-/* The states of threads and lines, told by shares: compared with what was told. */
+/* State bands of threads and lines, as shares, compared with the recorded changes. */
 #include "base/alloc.h"
 #include "tests/unit/asking.h"
 #include "tests/unit/program.h"
@@ -37,7 +37,7 @@ struct told {
     uint64_t numbers[3];
 };
 
-/* Lines in turn: a thread, a monitor. */
+/* Lines alternate between threads and monitors. */
 static struct told begin_with(uint32_t lines)
 {
     struct told t = {.run = run_new("test@1", 1, NULL)};
@@ -76,7 +76,7 @@ static void end(struct told *t)
     run_free(t->run);
 }
 
-/* By the thread whose line is 1; about: 0 nothing. */
+/* Records an event of the thread whose line is 1; about: 0 for none. */
 static void tell(struct told *t, uint16_t type, uint32_t line, uint32_t about, uint64_t ns)
 {
     const char *error;
@@ -89,7 +89,7 @@ static void tell(struct told *t, uint16_t type, uint32_t line, uint32_t about, u
     assert_true(program_session_decode_slots(t->session, 1, &slot, 1, &error));
 }
 
-/* The last part of an answer, which alone is told of all events. */
+/* Gets the last part of a response, which alone covers all events. */
 static void get_last(const struct encoder *out, struct state_bands *s)
 {
     struct response_chunk answer;
@@ -104,7 +104,7 @@ static void get_last(const struct encoder *out, struct state_bands *s)
     }
 }
 
-/* One pixel for all of a stretch: shares in percent. */
+/* Checks the shares of a range with one pixel, in percent. */
 static void expect(struct told *t, bool by_time, int64_t from, int64_t to, uint32_t line,
                    const unsigned *percent)
 {
@@ -148,18 +148,18 @@ static void a_life_is_told_by_time_and_by_order(void **state)
     expect(&t, true, 0, 10000, 2, (unsigned[]){0, 50, 0, 0});
     expect(&t, false, 0, 8, 1, (unsigned[]){25, 12, 12, 12});
     expect(&t, false, 3, 5, 1, (unsigned[]){0, 50, 0, 0});
-    tell(&t, START, 1, 0, 12000); /* what is new is looked at, too */
+    tell(&t, START, 1, 0, 12000); /* new events are included */
     tell(&t, PETITION, 1, 2, 14000);
     expect(&t, true, 12000, 14000, 1, (unsigned[]){100, 0, 0, 0});
     end(&t);
 }
 
-/* However many changes there are, the sums stay right. */
+/* With very many changes, the shares remain correct. */
 static void many_changes_are_kept_as_shares(void **state)
 {
     (void)state;
     struct told t = begin();
-    for (uint64_t i = 0; i < 40000; i++) { /* three of ten it waits */
+    for (uint64_t i = 0; i < 40000; i++) { /* blocked for three of ten ns */
         tell(&t, START, 1, 0, 10 * i);
         tell(&t, PETITION, 1, 2, 10 * i + 7);
     }
@@ -171,8 +171,8 @@ static void many_changes_are_kept_as_shares(void **state)
     end(&t);
 }
 
-/* What is known so far is told, and right as far as it goes; who does not wait for the rest takes
- * nothing away. */
+/* The first part of a response covers the prefix that is known, correctly; cancelling the request
+ * loses nothing. */
 static void the_first_look_tells_how_far_it_is(void **state)
 {
     (void)state;
@@ -208,16 +208,16 @@ static void the_first_look_tells_how_far_it_is(void **state)
     end(&t);
 }
 
-/* ---- random runs, compared with the definition taken literally ---- */
+/* ---- random runs, compared with the definition ---- */
 
 #define THREADS 4u
 #define LINES (2 * THREADS) /* the even ones are monitors */
 #define MODEL_EVENTS 1000u
 
-/* What this test told: a line is in this state from here on. */
+/* A state interval that the test recorded: a line is in this state from here on. */
 struct stretch {
     uint32_t line;
-    uint8_t class; /* BAND_CLASSES: it is not there */
+    uint8_t class; /* BAND_CLASSES: in none */
     uint32_t about;
     int64_t ns, at;
 };
@@ -228,8 +228,8 @@ struct model {
     unsigned count;
     uint64_t numbers[LINES + 1], ns;
     int64_t position;
-    unsigned state, random, holder[LINES + 1],
-        at[THREADS]; /* at: where the thread is, 0 on its line */
+    /* at: the monitor where the thread is; 0: none */
+    unsigned state, random, holder[LINES + 1], at[THREADS];
     bool asks[THREADS];
 };
 
@@ -239,7 +239,7 @@ static unsigned below(struct model *m, unsigned n)
     return (m->random >> 8) % n;
 }
 
-/* The thread's own line is 1, 3, 5, ... */
+/* Records an event; the threads' own lines are 1, 3, 5, ... */
 static void model_tell(struct model *m, unsigned thread, uint16_t type, uint32_t line,
                        uint32_t about)
 {
@@ -259,7 +259,7 @@ static void model_is(struct model *m, uint32_t line, uint8_t class, uint32_t abo
     m->stretches[m->count++] = (struct stretch){line, class, about, (int64_t)m->ns, m->position};
 }
 
-/* One step of a thread: it asks for a monitor, comes in once nobody holds it, or leaves. */
+/* Makes one step of a thread: it requests a monitor, enters it once it is free, or leaves it. */
 static void model_step(struct model *m, unsigned thread)
 {
     uint32_t own = 2 * thread + 1, monitor = m->at[thread];
@@ -292,7 +292,8 @@ static void model_step(struct model *m, unsigned thread)
     }
 }
 
-/* Of a line, from..to in 1/pixels: what it has of each state; *about: in the longest stretch. */
+/* Adds the time of a line in each state within from..to, in 1/pixels; *about is that of the
+ * longest interval. */
 static void model_sum(const struct model *m, const struct density_request *r, uint32_t line,
                       int64_t from, int64_t to, uint64_t *parts, int64_t *longest, uint32_t *about)
 {
@@ -320,8 +321,8 @@ static void model_sum(const struct model *m, const struct density_request *r, ui
     }
 }
 
-/* Rounded, halves up; what is there at all has a share, and the largest makes up for what all
- * together have then. */
+/* Checks the shares: rounded half up, at least 1 if not 0; the largest one absorbs the rounding
+ * error of the sum. */
 static void expect_shares(const struct state_band_cell *cell, const uint64_t *parts, uint64_t all)
 {
     int wanted[BAND_CLASSES], rest = 0;

@@ -1,4 +1,4 @@
-/* Sums of which old states are kept, against plain arrays; lists of shares. */
+/* Persistent maps with snapshots, compared with arrays; pools of lists. */
 #include "server/analysis/list_pool.h"
 #include "server/analysis/persistent_map.h"
 #include "tests/unit/unit.h"
@@ -19,7 +19,7 @@ static unsigned below(unsigned n)
 
 struct difference {
     const int64_t *a, *b;
-    int64_t next; /* no key below it may differ */
+    int64_t next; /* all keys below it were compared */
 };
 
 static void told(void *context, uint32_t key, int64_t amount)
@@ -40,7 +40,7 @@ static void kept_states_differ_as_they_did(void **state)
     struct persistent_map sums = {0};
     struct persistent_map_root head = {0}, kept[KEPT];
     for (int n = 0; n < KEPT; n++) {
-        unsigned most = n < 10 ? 3 : n < 60 ? 100 : KEYS; /* it grows in height */
+        unsigned most = n < 10 ? 3 : n < 60 ? 100 : KEYS; /* the tree becomes higher */
         for (unsigned i = below(20); i--;) {
             unsigned key = below(most);
             int64_t amount = (int64_t)below(100) - 50;
@@ -97,7 +97,7 @@ static void lists_are_read_as_they_were_put(void **state)
         for (size_t i = 0; i < counts[n]; i++)
             lists[n][i] = some_share();
         names[n] = list_pool_append(&bag, lists[n], counts[n]);
-        if (n % 100 == 50) { /* one that fills a piece */
+        if (n % 100 == 50) { /* a list that fills a chunk */
             for (size_t i = 0; i < LIST_POOL_LIST_MAX; i++)
                 shares[i] = (struct path_share){.pair = UINT32_MAX, .ns = INT64_MIN};
             list_pool_append(&bag, shares, LIST_POOL_LIST_MAX);

@@ -1,5 +1,5 @@
-/* Tables: what is put is got, what is bad is refused; rows are sorted and cut with what belongs to
- * them. */
+/* Tables: encoding and decoding, rejection of invalid ones, sorting and limiting rows together
+ * with their subrows. */
 #include "base/alloc.h"
 #include "server/queries/tables/disambiguate.h"
 #include "server/queries/tables/table_query.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two rows with one below each, every kind of cell. */
+/* Returns a table of two rows with a subrow each, and with every kind of cell. */
 static struct result_table some_table(void)
 {
     struct result_table t = {.title = xstrdup("some"), .known = 5, .count = 9};
@@ -145,7 +145,7 @@ static void questions_are_put_and_got(void **context)
     assert_null(table_option(&got, "c"));
     assert_true(got.top == 3 && got.flags == TABLE_BACKWARDS);
     table_request_free(&got);
-    for (size_t n = 0; n < out.size; n++) { /* cut off anywhere, it is none */
+    for (size_t n = 0; n < out.size; n++) { /* every shorter request is rejected */
         in = decoder_init(out.data, n);
         decode_table_request(&in, &got);
         assert_false(decoder_finish(&in));
@@ -224,7 +224,7 @@ static void rows_are_sorted_with_what_belongs_to_them(void **context)
     expect_order("there_is_none", 0, 9, "1234");
 }
 
-/* ---- as a server answers ---- */
+/* ---- tables as answered by the server ---- */
 
 static struct run *some_run(struct execution *x, unsigned seed)
 {
@@ -238,7 +238,7 @@ static struct run *some_run(struct execution *x, unsigned seed)
     return run;
 }
 
-/* The answer of a run that nobody asked before, told so much at a time. */
+/* Returns a table of a new run, computed in steps of a budget. */
 static struct result_table answered(unsigned seed, const char *what, uint64_t budget)
 {
     static struct execution x;
@@ -322,8 +322,8 @@ static void what_rounds_to_nothing_has_no_sign(void **state)
     }
 }
 
-/* Of the steps of one name all that have different callers keep them; one alone, or of one caller,
- * does not. */
+/* Of the code segments with one name, those with different callers keep them; a unique segment, or
+ * those with the same caller, do not. */
 static void namesakes_say_who_called(void **context)
 {
     (void)context;

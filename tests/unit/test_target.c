@@ -1,4 +1,4 @@
-/* Target descriptions: every mistake is named, with its line. */
+/* Target descriptions: each error is reported, with its line. */
 #define _GNU_SOURCE
 #include "config/description_path.h"
 #include "config/description_read.h"
@@ -29,7 +29,7 @@ static void mistakes_are_named(void **state)
 {
     (void)state;
     static const struct {
-        const char *text, *said; /* NULL: it is good */
+        const char *text, *said; /* NULL: it is valid */
     } cases[] = {
         {HEAD "events=({name=\"e\";});", NULL},
         {HEAD "events=({name=\"e\";shap=\"square\";});",
@@ -178,7 +178,7 @@ static void what_waiting_is(void **state)
     free(path);
 }
 
-/* What was recorded with an older description is told as the newer one says. */
+/* A newer description replaces the wait classes of the one that a run was recorded with. */
 static void waiting_is_renewed(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void waiting_is_renewed(void **state)
     target_free(target);
 }
 
-/* A description that includes another, and says something of an event for some kinds. */
+/* A description that includes another one, and overrides an event for some line types. */
 static void what_is_said_of_one_kind_leaves_the_general(void **state)
 {
     (void)state;
@@ -301,7 +301,8 @@ static void a_layer_changes_what_it_names(void **state)
     e = target_event(t, "k", "e", RELATION_NONE);
     assert_true(e->color.blue == 1);
     assert_string_equal(e->label, "on k");
-    e = target_event(t, "k", "f", RELATION_NONE); /* a special one begins as the general one */
+    /* the special one inherits from the general one */
+    e = target_event(t, "k", "f", RELATION_NONE);
     assert_string_equal(e->label, "F");
     assert_int_equal(e->shape, SHAPE_SQUARE);
     assert_true(!e->line_any && target_has_line_type(&e->line_after, "e"));
@@ -332,8 +333,8 @@ static void mistakes_name_the_file_that_has_them(void **state)
             fail_msg("not said: %s\nsaid:\n%s", one, said);
     }
     free(said);
-    put("base.conf",
-        "name=\"x\"; include=\"layer\"; line_types=(); events=();"); /* each includes the other */
+    /* the files include each other */
+    put("base.conf", "name=\"x\"; include=\"layer\"; line_types=(); events=();");
     assert_null(load("layer.conf", &said));
     assert_non_null(strstr(said, "base.conf:1: \"include\": cannot read \"layer\""));
     free(said);
@@ -384,7 +385,7 @@ static void a_user_changes_looks_and_nothing_else(void **state)
     assert_null(target_event(t, "k", "new", RELATION_NONE));
     free(text);
     free(file);
-    put("poet/base.conf", base); /* a description of its own is no layer */
+    put("poet/base.conf", base); /* a complete description is no layer */
     assert_null(target_own_layer("base", &file));
     unsetenv("XDG_CONFIG_HOME");
     target_free(t);

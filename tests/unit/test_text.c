@@ -1,4 +1,4 @@
-/* Text from outside: what comes out is UTF-8, and nothing in it commands a terminal. */
+/* Text from outside: the result is valid UTF-8, and contains no terminal control characters. */
 #include "tests/unit/unit.h"
 #include "wire/text.h"
 
@@ -20,7 +20,7 @@ static void what_is_fit_stays_and_the_rest_is_marked(void **state)
         {"latin\xe9", "latin\xef\xbf\xbd", "latin\xef\xbf\xbd"},
         {"cut \xe6\x97", "cut \xef\xbf\xbd\xef\xbf\xbd", "cut \xef\xbf\xbd\xef\xbf\xbd"},
         {"\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd",
-         "\xef\xbf\xbd\xef\xbf\xbd"},                 /* too long for U+0000 */
+         "\xef\xbf\xbd\xef\xbf\xbd"},                 /* overlong encoding of U+0000 */
         {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
          "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* a surrogate */
         {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
@@ -57,7 +57,7 @@ static void what_is_fit_stays_and_the_rest_is_marked(void **state)
 static void a_text_ends_where_its_bytes_end(void **state)
 {
     (void)state;
-    char *s = text_readable("späte", 3, false); /* in the middle of ä */
+    char *s = text_readable("späte", 3, false); /* cut within ä */
     assert_string_equal(s, "sp\xef\xbf\xbd");
     free(s);
     s = text_readable("ab\0cd", 5, false);

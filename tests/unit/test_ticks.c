@@ -1,4 +1,5 @@
-/* The time-stamp counter in nanoseconds: even between readings, never backwards. */
+/* Conversion of the time-stamp counter to nanoseconds: linear between readings, never
+ * decreasing. */
 #include "server/decode/tsc_clock.h"
 #include "tests/unit/unit.h"
 
@@ -15,8 +16,10 @@ static void between_readings(void **state)
     assert_int_equal(tsc_clock_ns(&ticks, 2000), 5500);
     assert_int_equal(tsc_clock_ns(&ticks, 3500), 7000);
     assert_int_equal(tsc_clock_ns(&ticks, 4000), 8000);
-    assert_int_equal(tsc_clock_ns(&ticks, 5000), 10000); /* beyond: on with the last slope */
-    assert_int_equal(tsc_clock_ns(&ticks, 0), 4500);     /* before: back with the first one */
+    /* after the last reading: with the last slope */
+    assert_int_equal(tsc_clock_ns(&ticks, 5000), 10000);
+    /* before the first: with the first slope */
+    assert_int_equal(tsc_clock_ns(&ticks, 0), 4500);
 }
 
 static void never_backwards(void **state)
@@ -29,7 +32,7 @@ static void never_backwards(void **state)
         at += 2000000 + (seed >> 45);
         ns += 1000000 + (seed >> 48);
         tsc_clock_add(&ticks, at, ns);
-        tsc_clock_add(&ticks, at - 5, ns + 7); /* a clock that went backwards is not believed */
+        tsc_clock_add(&ticks, at - 5, ns + 7); /* a decreasing clock is ignored */
     }
     assert_int_equal(ticks.count, 3000);
     uint64_t before = 0;
@@ -40,8 +43,7 @@ static void never_backwards(void **state)
     }
 }
 
-/* What is found once for many is what each would find by itself, at the ends of its span and in
- * it. */
+/* The conversion for a range equals that for each value in it, including its limits. */
 static void in_one_span(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What ties the marks of a picture together: order without partners, and where threads are while
- * they are away. */
+/* Connections between marks of a diagram: order edges, and the occupancy of threads that are
+ * elsewhere. */
 #define _GNU_SOURCE
 #include "render/scene.h"
 #include "render/scene_text.h"
@@ -35,7 +35,7 @@ struct play {
     struct run *run;
     uint64_t numbers[LINES + 1];
     int64_t time;
-    uint32_t in[THREADS + 1]; /* the monitor, 0 none */
+    uint32_t in[THREADS + 1]; /* the monitor; 0: none */
     bool waits[THREADS + 1];
     uint32_t holder[LINES + 1];
 };
@@ -54,7 +54,7 @@ static struct play begin(void)
     return p;
 }
 
-/* An event of a thread, after another one if that is named. */
+/* Adds an event of a thread, after another one if that is given. */
 static struct event_id act(struct play *p, uint32_t thread, uint32_t line, const char *type,
                            struct event_id after)
 {
@@ -118,7 +118,7 @@ static void wake(struct play *p, uint32_t t, struct event_id signal)
     act(p, t, p->in[t], "wake", signal);
 }
 
-/* ---- as a viewer gets it ---- */
+/* ---- as a viewer receives it ---- */
 
 struct viewed {
     struct trace_metadata book;
@@ -163,7 +163,7 @@ static void view_free(struct viewed *v)
     metadata_free(&v->book);
 }
 
-/* A run at random: who may, does something. */
+/* Returns a random run: each thread does something that is possible. */
 static struct run *random_play(unsigned seed, unsigned steps)
 {
     struct play p = begin();
@@ -199,7 +199,7 @@ static uint64_t left_of(const struct window_info *w, uint32_t line)
     return 0;
 }
 
-/* The last event of the thread that is left of the window, by asking all. */
+/* Returns the last event of the thread left of the window, by checking all events. */
 static struct event_id plain_last(const struct run *run, const struct window_info *w,
                                   uint32_t thread)
 {
@@ -212,7 +212,7 @@ static struct event_id plain_last(const struct run *run, const struct window_inf
     return last;
 }
 
-/* Both ends of a pair are one. */
+/* Returns the point of an event, which both events of a sync pair share. */
 static uint64_t point_of(const struct run *run, struct event_id at)
 {
     return order_event(run->order, order_position(run->order, at)).point;
@@ -262,9 +262,9 @@ static void what_is_told_of_a_window_is_so(void **state)
     assert_true(stays > 500 && edges > 500);
 }
 
-/* ---- a picture ---- */
+/* ---- a diagram ---- */
 
-/* t1 waits in m5, t2 signals and ends, t3 waits for ever. */
+/* t1 waits in m5, t2 signals and ends, t3 waits forever. */
 static struct run *small_play(void)
 {
     struct play p = begin();
@@ -326,11 +326,11 @@ static void a_blocked_thread_is_seen_on_its_own_row(void **state)
     view(&v, run, (struct window_request){.anchor = ANCHOR_START, .columns = 40});
     struct scene *s = scene_build(&v.window, &v.book,
                                   &(struct scene_options){.order_arrows = true, .legend = true});
-    assert_string_equal(styles_of(s, 0), "sawass"); /* runs, goes, waits, is back */
-    assert_string_equal(styles_of(s, 1), "sse"); /* ends: a stub, and nothing after it */
+    assert_string_equal(styles_of(s, 0), "sawass"); /* runs, is away, waits, is back */
+    assert_string_equal(styles_of(s, 1), "sse"); /* it ends: a stub, and nothing after it */
     assert_string_equal(styles_of(s, 2), "saw");
-    assert_int_equal(said(s, "waits for Q:more"), 1); /* of t3: that of t1 is too short */
-    assert_int_equal(said(s, "t1"), 2); /* beside wait and wake */
+    assert_int_equal(said(s, "waits for Q:more"), 1); /* that of t3; that of t1 is too short */
+    assert_int_equal(said(s, "t1"), 2); /* at the wait and at the wake-up */
     assert_int_equal(said(s, "t3"), 1);
     assert_int_equal(orders(s), 1);
     assert_true(noted(s, "conditions") && noted(s, "thread is blocked inside that object") &&
@@ -368,13 +368,13 @@ static void nothing_moves_for_dotted_arrows(void **state)
     }
 }
 
-/* What a window begins with is as it is where all is seen. */
+/* The state of a thread at the left edge of a window is that of the whole diagram. */
 static void the_left_edge_is_no_change(void **state)
 {
     (void)state;
     struct run *run = small_play();
     struct viewed v;
-    struct event_id leave = {THREADS + 1, 4}; /* t1 has waited, and was woken */
+    struct event_id leave = {THREADS + 1, 4}; /* t1 has waited and was woken */
     view(&v, run, (struct window_request){.anchor = ANCHOR_EVENT, .event = leave, .columns = 40});
     struct scene *s = scene_build(&v.window, &v.book, &(struct scene_options){0});
     assert_string_equal(styles_of(s, 0), "ass"); /* in the monitor, back */
@@ -384,7 +384,7 @@ static void the_left_edge_is_no_change(void **state)
     run_free(run);
 }
 
-/* Where the line that it waits on is in no row, it is told all the same. */
+/* If the line that a thread waits on has no row, the wait is drawn on the thread's own row. */
 static void it_waits_on_a_line_that_is_not_shown(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Windows that are placed by time, against all that happened: nothing is lost, each event stands at
- * its time, and no cause right of its effect; and in the scene none even in one place with it. */
+/* Windows that are placed by time, compared with all events: nothing is lost, each event is at its
+ * time, no cause is right of its effect; in a scene, not even at the same place. */
 #include "clients/metadata/trace_metadata.h"
 #include "base/alloc.h"
 #include "render/scene.h"
@@ -12,8 +12,9 @@
 
 static struct execution x;
 
-/* Times that mostly agree with the order; on some seeds they contradict it, as clocks of several
- * hosts do, or each line's are ahead of the others' by more than the run takes. */
+/* Returns a run with times that mostly agree with the order; for some seeds they contradict it, as
+ * with clocks of several hosts, or each line is ahead of others by more than the length of the
+ * run. */
 static struct run *run_of(unsigned seed)
 {
     struct run *run = run_new("test", 1, NULL);
@@ -84,7 +85,7 @@ static uint32_t links_between(const struct scene *scene, const struct scene_mark
     return count;
 }
 
-/* Two marks that are partners are tied by an arrow, whatever the numbers in their rows. */
+/* Checks that marks of partners are connected by an arrow. */
 static void check_arrows(const struct scene *scene, unsigned seed)
 {
     for (uint32_t i = 0; i < scene->mark_count; i++) {
@@ -101,7 +102,7 @@ static void check_arrows(const struct scene *scene, unsigned seed)
     }
 }
 
-/* Along the picture as along the order: strictly, but for members of a point. */
+/* Checks that positions are strictly increasing in the order, except for members of one point. */
 static void check_scene(const struct window_info *w, uint64_t column_ns, unsigned seed)
 {
     struct trace_metadata book = {.line_count = x.lines};
@@ -140,7 +141,8 @@ static bool is_drawn(const struct window_request *r, uint32_t line)
     return drawn;
 }
 
-/* The latest time of what is drawn and at or before each event; by the latest clock of a point. */
+/* Gets the adjusted time of each event: the latest time of the drawn events that happened before
+ * it or are simultaneous; all members of a point have the latest time among them. */
 static void repair_all(const struct window_request *r, int64_t *repaired)
 {
     int64_t clock[EXECUTION_EVENTS]; /* by point */
@@ -158,8 +160,8 @@ static void repair_all(const struct window_request *r, int64_t *repaired)
     }
 }
 
-/* What is seen is what lies between two repaired times: so no event is seen without its causes, but
- * for those left of the window. */
+/* Checks that the window contains exactly the events between its least and its greatest adjusted
+ * time, so that no event is shown without its causes, except for those left of the window. */
 static void check_window(const struct window_info *w, const struct window_request *r,
                          int64_t column_ns, unsigned seed)
 {
@@ -190,7 +192,7 @@ static void check_window(const struct window_info *w, const struct window_reques
                      r->event.line, (unsigned long long)r->event.number);
 }
 
-struct told { /* an event that is drawn, and when it is */
+struct told { /* an event that is drawn, and its adjusted time */
     int64_t time_ns;
     uint32_t index, point;
 };
@@ -205,14 +207,15 @@ static int by_time(const void *a, const void *b)
 
 static int by_time_back(const void *a, const void *b) { return by_time(b, a); }
 
-/* From one column to another; many empty ones count as a few. */
+/* Returns the number of columns from one to another; many empty ones count as a few. */
 static int64_t columns_between(int64_t from, int64_t to)
 {
     int64_t empty = llabs(to - from) - 1;
     return 1 + (empty < 0 ? -1 : empty >= 12 ? 3 : empty);
 }
 
-/* All that fits into as many columns as were asked for, beginning at the middle, is there. */
+/* Checks that everything that fits into the requested columns, from the middle on in one
+ * direction, is there. */
 static void check_side(const struct window_info *w, struct told *told, uint32_t count, int way,
                        int64_t column_ns, int64_t columns, unsigned seed)
 {
@@ -242,7 +245,7 @@ static void check_side(const struct window_info *w, struct told *told, uint32_t 
     }
 }
 
-/* However far the clocks are apart, a window is as full as it was asked for. */
+/* Checks that a window is as full as requested, however much the clocks differ. */
 static void check_full(const struct window_info *w, const struct window_request *r,
                        int64_t column_ns, unsigned seed)
 {
@@ -257,7 +260,7 @@ static void check_full(const struct window_info *w, const struct window_request 
     check_side(w, told, count, -1, column_ns, (end < 0 ? end : 0) - (int64_t)r->from, seed);
 }
 
-/* Some of the lines, in the order of their numbers. */
+/* Gets a random subset of the lines, in increasing order. */
 static uint32_t some_lines(unsigned *random, uint32_t *rows)
 {
     uint32_t count = 0;
@@ -304,7 +307,7 @@ static void every_event_stands_at_its_time(void **state)
     }
 }
 
-/* However little time is in a column, the whole run is there if it is asked for. */
+/* With any time per column, a window that is large enough contains the whole run. */
 static void nothing_is_lost(void **state)
 {
     (void)state;
@@ -328,7 +331,8 @@ static void nothing_is_lost(void **state)
     }
 }
 
-/* Who asks for it is told soon what is found by then, and at the end all: as who does not. */
+/* A request that asks for an early part gets what is found by then, and at the end the same as one
+ * that does not. */
 static void what_takes_long_is_told_twice(void **state)
 {
     (void)state;
@@ -338,7 +342,7 @@ static void what_takes_long_is_told_twice(void **state)
         uint64_t middle = order_event(run->order, order_count(run->order) / 2).point;
         struct window_request request = {
             .anchor = ANCHOR_POSITION, .position = middle, .from = -300, .columns = 600};
-        uint32_t rows[] = {1, 2, 3}; /* order goes through the others */
+        uint32_t rows[] = {1, 2, 3}; /* order leads through the other lines */
         uint8_t joined[3] = {0};
         if (seed % 2) {
             request.rows = rows;

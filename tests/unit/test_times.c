@@ -1,4 +1,4 @@
-/* Clocks of two hosts, a second apart and drifting, brought together. */
+/* Clocks of two hosts, a second apart and with drift, mapped to one. */
 #include "server/queries/time_layout.h"
 #include "server/run/state_timeline.h"
 #include "server/run/event_times.h"
@@ -28,7 +28,7 @@ static struct program_session *begin(struct run *run, uint32_t number, const cha
         assert_true(
             program_session_decode_message(session, MESSAGE_TYPE, 0, out.data, out.size, &error));
     }
-    out.size = 0; /* its own line; the other's when that is there */
+    out.size = 0; /* its own line; the other one is declared later */
     put_test_line(&out, number + 1, "task", "t");
     assert_true(program_session_decode_message(session, MESSAGE_LINE, number + 1, out.data,
                                                out.size, &error));
@@ -46,7 +46,8 @@ static void know(struct program_session *session, uint32_t line)
     encoder_free(&out);
 }
 
-/* What the second host's clock shows: a second more, and 100 in a million faster. */
+/* Returns what the clock of a host shows; that of the second host is a second ahead and 100 ppm
+ * faster. */
 static uint64_t shown(unsigned host, uint64_t ns) { return host ? ns + APART_NS + ns / 10000 : ns; }
 
 static void tell(struct program_session *session, unsigned host, unsigned number, bool sends,
@@ -72,7 +73,7 @@ static void two_clocks_become_one(void **state)
     struct program_session *sessions[2] = {begin(run, 0, "here"), begin(run, 1, "there")};
     know(sessions[0], 2);
     know(sessions[1], 1);
-    for (unsigned i = 1; i <= ROUNDS; i++) { /* to and fro, some slower than others */
+    for (unsigned i = 1; i <= ROUNDS; i++) { /* alternating directions, with different latencies */
         unsigned from = i % 2;
         uint64_t at = 10000000ull * i;
         tell(sessions[from], from, i, true, at);
@@ -88,8 +89,8 @@ static void two_clocks_become_one(void **state)
             bool sends = e.relation == RELATION_SEND;
             int64_t real = 10000000ll * i + (sends ? 0 : LATENCY_NS + i * 7919 % 100000);
             int64_t error = event_times_fitted(run, position) - real;
-            assert_true(error > -40000 &&
-                        error < 40000); /* of a second, with what latencies hide */
+            /* although the clocks differ by a second, and latencies are unknown */
+            assert_true(error > -40000 && error < 40000);
             if (!sends)
                 assert_true(event_times_fitted(run, position) >
                             event_times_fitted(run, order_edge(run->order, position, 0)));
@@ -118,7 +119,7 @@ static void learn(const struct run *run)
     }
 }
 
-/* When the clocks are fitted anew, states are told by the new fit, those of before, too. */
+/* After the clocks are fitted again, states use the new fit, including earlier ones. */
 static void states_go_by_the_newest_fit(void **state)
 {
     (void)state;
@@ -153,7 +154,7 @@ static void states_go_by_the_newest_fit(void **state)
     run_free(run);
 }
 
-/* Within a window an event is never placed before what it follows, whatever the clocks say. */
+/* In a window, no event is placed before one that it follows, whatever the clocks show. */
 static void times_are_repaired_to_agree_with_the_order(void **state)
 {
     (void)state;

@@ -1,3 +1,4 @@
+/* Messages of programs, and a viewer's HELLO: encoding, decoding, rejection of invalid ones. */
 #include "tests/unit/unit.h"
 #include "wire/program_messages.h"
 #include "wire/variable.h"
@@ -53,7 +54,7 @@ static void a_hello_comes_back_with_its_arguments(void **state)
     assert_int_equal(got.argument_count, 2);
     assert_true(same(decode_argument(&in), "x"));
     assert_true(same(decode_argument(&in), "-v"));
-    assert_int_equal(decode_variables(&in), 0); /* (nothing follows) */
+    assert_int_equal(decode_variables(&in), 0); /* nothing follows */
     assert_true(decoder_finish(&in));
     encode_variables(&out, 2);
     encode_argument(&out, text_view_of("A=1"));
@@ -68,7 +69,7 @@ static void a_hello_comes_back_with_its_arguments(void **state)
     encoder_free(&out);
 }
 
-/* Changes a u32 of a viewer's HELLO: it is refused for that reason. */
+/* Changes a u32 of a viewer's HELLO, and checks that it is rejected with the reason. */
 static void refuse_hello_with(size_t at, uint32_t value, const char *why)
 {
     struct encoder out = {0};
@@ -104,7 +105,7 @@ static void variables_of_a_description_are_told_by_their_names(void **state)
     assert_int_not_equal(variable_check("a"), variable_check("b"));
 }
 
-/* Every message, filled with something, by number. */
+/* Encodes an example of message type `number`. */
 static unsigned put_message(struct encoder *out, unsigned number)
 {
     switch (number) {

@@ -1,4 +1,4 @@
-/* The trace file: cut at every byte, every byte flipped, a disk that is full. */
+/* The trace file: truncated at every byte, with every byte changed, on a full disk. */
 #define _GNU_SOURCE
 #include "server/checkpoint/trace_replay.h"
 #include "tests/unit/program.h"
@@ -190,7 +190,7 @@ static void a_full_disk_keeps_what_was_complete(void **state)
     test_program(append, journal, VISITS);
     assert_false(tracefile_flush(journal));
     setrlimit(RLIMIT_FSIZE, &before);
-    test_program(append, journal, VISITS); /* there is room again */
+    test_program(append, journal, VISITS); /* there is space again */
     assert_true(tracefile_flush(journal));
     tracefile_close(journal);
     const char *why;

@@ -1,5 +1,5 @@
-/* Clocks of many hosts tied by messages: what is said of each is true, and is known where messages
- * go both ways. */
+/* Clocks of many hosts that are related by messages: bounds are true, and exist where messages
+ * were sent in both directions. */
 #include "server/run/clock_fit.h"
 #include "tests/unit/unit.h"
 
@@ -24,7 +24,7 @@ static double shows(const struct truth *t, double at) { return at + t->offset + 
 struct world {
     struct truth clocks[CLOCKS];
     unsigned count;
-    bool reach[CLOCKS][CLOCKS]; /* messages went */
+    bool reach[CLOCKS][CLOCKS]; /* by sender and receiver: messages were sent */
     struct message {
         uint32_t from, to;
         int64_t sent, got;
@@ -49,7 +49,7 @@ static void make(struct world *w)
             (struct truth){(double)chance(10000000000) - 5e9, ((double)chance(401) - 200) / 1e6};
     for (unsigned pair = 0; pair < w->count + 2; pair++) {
         uint32_t a = (uint32_t)chance(w->count), b = (uint32_t)chance(w->count);
-        unsigned ways = (unsigned)chance(3); /* 0: one way alone */
+        unsigned ways = (unsigned)chance(3); /* 0: in one direction only */
         for (unsigned i = 0; i < 40 && a != b; i++)
             send(w, ways && i % 2 ? b : a, ways && i % 2 ? a : b);
     }
@@ -68,7 +68,8 @@ static struct clock_ties *tied(const struct world *w)
     return t;
 }
 
-/* By going round until nothing more is found. */
+/* Finds the clocks connected to clock 0 by messages in both directions, by repetition until a
+ * fixed point. */
 static void find_known(const struct world *w, bool *known)
 {
     known[0] = true;
@@ -97,11 +98,12 @@ static void bounds_are_true(const struct world *w, const struct clock_ties *t)
     }
 }
 
-/* No message is there before it went, also where messages go one way alone. */
+/* Checks that no message is received before it was sent, even with messages in one direction
+ * only. */
 static void lines_contradict_nothing(const struct world *w, const struct clock_ties *t)
 {
     struct line_fit fits[CLOCKS];
-    for (unsigned c = 0; c < w->count; c++) /* about right */
+    for (unsigned c = 0; c < w->count; c++) /* a rough estimate */
         fits[c] = (struct line_fit){w->clocks[c].offset - w->clocks[0].offset + 1e6, 0};
     fits[0].at = 0;
     clock_fit_lines(t, fits);
@@ -127,8 +129,7 @@ static void what_is_said_of_clocks_is_true(void **state)
     }
 }
 
-/* Each beside the next: what is kept grows with that, and not with all that could speak with each
- * other. */
+/* A chain of hosts: the memory is proportional to the pairs that communicate, not to all pairs. */
 static void many_hosts_take_little(void **state)
 {
     (void)state;

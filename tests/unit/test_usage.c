@@ -1,5 +1,5 @@
-/* What the operating system says: texts of /proc, whole, cut and nonsense; series that stay
- * small. */
+/* Metrics of the operating system: texts of /proc, complete, truncated and invalid; series of
+ * limited size. */
 #define _GNU_SOURCE
 #include "server/run/os_metrics.h"
 #include "server/osmetrics/proc_files.h"
@@ -18,7 +18,7 @@ static uint64_t value_of(const struct usage_figure *figures, size_t count, enum 
     return UINT64_MAX;
 }
 
-/* A name may have blanks and brackets in it. */
+/* A program name may contain blanks and parentheses. */
 static void stat_is_read_behind_the_name(void **state)
 {
     static const char text[] =
@@ -34,7 +34,8 @@ static void stat_is_read_behind_the_name(void **state)
     assert_int_equal(value_of(f, n, USAGE_CPU_SYSTEM), 80000000);
     assert_int_equal(value_of(f, n, USAGE_THREADS), 3);
     assert_int_equal(value_of(f, n, USAGE_RESIDENT), 77 * 4096);
-    for (size_t cut = 0; cut < strlen(text); cut++) /* as far as it goes, and no further */
+    /* truncated: only complete fields are returned */
+    for (size_t cut = 0; cut < strlen(text); cut++)
         assert_true(proc_stat(text, cut, units, f, 8) <= 6);
     assert_int_equal(proc_stat(text, strlen(text), units, f, 2), 2);
     assert_int_equal(proc_stat("1 (x", 4, units, f, 8), 0);
@@ -57,10 +58,11 @@ static void figures_have_names(void **state)
     assert_int_equal(n, 0);
     assert_true(filtered);
     proc_status("", 0, &filtered, f, 8);
-    assert_true(filtered); /* where nothing is said, it may be */
+    assert_true(filtered); /* no such line: it may be filtered */
     assert_true(proc_same_numbers("NSpid:\t4711\nx", 13));
-    assert_false(proc_same_numbers("NSpid:\t4711\t4711\n", 17)); /* the same by chance */
-    assert_false(proc_same_numbers("NSpid:\t4711", 11)); /* cut off */
+    /* equal by chance, in another PID namespace */
+    assert_false(proc_same_numbers("NSpid:\t4711\t4711\n", 17));
+    assert_false(proc_same_numbers("NSpid:\t4711", 11)); /* truncated */
     assert_false(proc_same_numbers("Pid:\t4711\n", 10));
     n = proc_io(io, strlen(io), f, 8);
     assert_int_equal(n, 6);
@@ -72,11 +74,11 @@ static void figures_have_names(void **state)
     assert_int_equal(value_of(f, n, USAGE_CPU), 123456);
     assert_int_equal(value_of(f, n, USAGE_READY), 789);
     assert_int_equal(proc_schedstat("123456", 6, f, 8), 0);
-    assert_int_equal(proc_schedstat("99999999999999999999999 1", 25, f, 8), 0); /* too large */
+    assert_int_equal(proc_schedstat("99999999999999999999999 1", 25, f, 8), 0); /* out of range */
 }
 
-/* However many come, a series has its first and its newest, in order, evenly apart, and the true
- * bounds. */
+/* However many samples are added, a series has the first and the newest, in order, evenly spaced,
+ * and the true extremes. */
 static void series_stay_small_and_true(void **state)
 {
     struct run *run = run_new("usage@1", 1, NULL);
@@ -108,13 +110,14 @@ static void series_stay_small_and_true(void **state)
     assert_int_equal(s->samples, 50000);
     assert_int_equal(s->most, most);
     assert_int_equal(s->least, least);
-    os_metrics_add(run, &of, (struct os_metric_point){1, 1}); /* earlier than what is there */
+    os_metrics_add(run, &of, (struct os_metric_point){1, 1}); /* earlier than the first */
     assert_int_equal(os_metrics_at(run, 0)->samples, 50000);
     of.exact = true;
-    os_metrics_add(run, &of, (struct os_metric_point){at - 1, 7}); /* a sample was told before it */
+    /* a sample was reported before the exact value */
+    os_metrics_add(run, &of, (struct os_metric_point){at - 1, 7});
     assert_int_equal(os_metrics_at(run, 0)->points[os_metrics_at(run, 0)->count - 1].value, 7);
     of.exact = false;
-    os_metrics_add(run, &of, (struct os_metric_point){at + 9, 8}); /* of what has ended */
+    os_metrics_add(run, &of, (struct os_metric_point){at + 9, 8}); /* it has ended */
     assert_true(os_metrics_at(run, 0)->exact);
     assert_int_equal(os_metrics_at(run, 0)->samples, 50001);
     of.thread = 3;

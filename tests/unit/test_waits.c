@@ -1,4 +1,4 @@
-/* Who waits for whom, against a plain walk from each thread. */
+/* Waits and deadlock cycles, compared with a walk from each thread. */
 #include "server/queries/wait_start.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/asking.h"
@@ -12,7 +12,7 @@ static const char description[] =
     "name=\"test\";line_types=({name=\"task\";letter=\"T\";});"
     "events=({name=\"runs\";shape=\"circle\";},{name=\"join\";shape=\"square\";wait_class=\"rendezvous\";});";
 
-/* Thread i + 1 waits for thread next[i], or, 0, does not. */
+/* Makes a run in which thread i + 1 waits for thread next[i], unless that is 0. */
 static struct run *run_of(const uint32_t *next, uint32_t count)
 {
     struct run *run = run_new("waits", 1, NULL);
@@ -33,8 +33,7 @@ static struct run *run_of(const uint32_t *next, uint32_t count)
     return run;
 }
 
-/* The length of the cycle that begins at a thread and has none of a lesser line, 0 there is
- * none. */
+/* Returns the length of the cycle that contains a thread and no smaller one; 0 if there is none. */
 static uint32_t cycle_at(const uint32_t *next, uint32_t thread)
 {
     uint32_t length = 1;
@@ -111,14 +110,14 @@ static void a_long_chain_has_none_and_a_ring_has_one(void **state)
     check(next, 3);
 }
 
-/* ---- who is in no cycle, and how long somebody waited ---- */
+/* ---- timed waits, and durations of waits ---- */
 
 static const char locks[] =
     "name=\"test\";line_types=({name=\"task\";letter=\"T\";},{name=\"lock\";letter=\"M\";});"
     "events=({name=\"runs\";shape=\"circle\";},{name=\"wait\";shape=\"square\";wait_class=\"rendezvous\";},"
     "{name=\"timed\";shape=\"square\";wait_class=\"rendezvous\";has_timeout=true;});";
 
-/* Thread 1 waits on a lock, line 3; thread 2 is there meanwhile; then thread 1 goes on. */
+/* Thread 1 waits at lock 3, which thread 2 uses in the meantime; then thread 1 resumes. */
 static void a_thread_waited_since_its_own_event(void **state)
 {
     (void)state;
@@ -134,15 +133,15 @@ static void a_thread_waited_since_its_own_event(void **state)
                                        {.at = {3, 5}, .thread = 1, .type = runs, .time_ns = 50}};
     for (size_t i = 0; i < sizeof arrivals / sizeof *arrivals; i++)
         order_insert(run->order, &arrivals[i]);
-    assert_int_equal(wait_start_time(run, 3), 0); /* not the line's event before it */
+    assert_int_equal(wait_start_time(run, 3), 0); /* not the previous event of the line */
     assert_int_equal(wait_start_previous(run, 3), 0);
-    assert_int_equal(wait_start_time(run, 4), NO_POSITION); /* it ran */
+    assert_int_equal(wait_start_time(run, 4), NO_POSITION); /* it was running */
     assert_int_equal(wait_start_previous(run, 4), 3);
     assert_int_equal(wait_start_time(run, 1), NO_POSITION);
     run_free(run);
 }
 
-/* Two threads wait for each other, one of them for a time only; both for ever: a cycle. */
+/* Two threads wait for each other: a cycle if both wait forever, but not if one has a timeout. */
 static void who_waits_for_a_time_is_in_no_cycle(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Every kind of execution, up to 200 lines, against full vector clocks. */
+/* Synthetic workloads of every kind, with up to 200 lines: the order compared with full vector
+ * clocks. */
 #include "tests/bench/workload.h"
 #include "tests/unit/unit.h"
 
@@ -8,15 +9,16 @@
 #define LINES_MAX 200
 #define HAPPENINGS 2500
 
-struct told { /* one event, with the clock of its point */
+struct told { /* an event, with the vector clock of its point */
     struct event_id at;
-    uint32_t point, task, step; /* step: of its task, from 1 */
-    uint32_t clock[LINES_MAX + 1]; /* by task: steps of it that are before, or it */
+    uint32_t point, task, step; /* step: its number in its task, from 1 */
+    /* by task: number of its steps that happened before, or are this one */
+    uint32_t clock[LINES_MAX + 1];
 };
 
 static struct happening happenings[HAPPENINGS];
 static struct told told[2 * HAPPENINGS];
-static uint32_t told_count, of_number[LINES_MAX + 1][HAPPENINGS + 1]; /* index of an event + 1 */
+static uint32_t told_count, of_number[LINES_MAX + 1][HAPPENINGS + 1]; /* 1 + index of an event */
 static uint32_t of_step[LINES_MAX + 1][HAPPENINGS + 2];
 
 static void join(uint32_t *clock, const uint32_t *other)
@@ -31,17 +33,18 @@ static void join_event(uint32_t *clock, struct event_id at)
         join(clock, told[of_number[at.line][at.number] - 1].clock);
 }
 
-/* What an event of each type on a shared line follows, and what follows it. */
+/* Types of events on a shared line, each with a type that it follows. */
 static const uint32_t ends[][2] = {{WORK_TAKEN, WORK_POST},
                                    {WORK_READ, WORK_WRITE_END},
                                    {WORK_WRITE, WORK_WRITE_END},
                                    {WORK_WRITE, WORK_READ_END}};
 
-/* Makes an execution and the clock of each of its events.  A task does one thing after the other,
- * on whatever line, so that clocks count the steps of tasks. */
+/* Makes an execution and the vector clock of each event. A task is sequential across all lines, so
+ * clocks count the steps of tasks. */
 static void make(struct workload *w)
 {
-    static uint32_t ended[WORK_TYPES][LINES_MAX + 1][LINES_MAX + 1]; /* by type and line, joined */
+    /* by type and line: joined clocks */
+    static uint32_t ended[WORK_TYPES][LINES_MAX + 1][LINES_MAX + 1];
     static uint32_t steps[LINES_MAX + 1];
     memset(ended, 0, sizeof ended);
     memset(steps, 0, sizeof steps);
@@ -80,7 +83,7 @@ static void make(struct workload *w)
     }
 }
 
-/* By clocks alone. */
+/* Returns the relation by vector clocks. */
 static enum causal_relation by_clocks(const struct told *a, const struct told *b)
 {
     return a->point == b->point           ? ORDER_SAME
@@ -89,7 +92,7 @@ static enum causal_relation by_clocks(const struct told *a, const struct told *b
                                           : ORDER_CONCURRENT;
 }
 
-/* Feeds them in another order: each is held back by a random while. */
+/* Feeds the order with random delays. */
 static struct order *feed(const struct workload *w, unsigned seed)
 {
     struct order *order = order_new();
@@ -143,7 +146,8 @@ static void compare_all(const struct order *order, unsigned seed)
         state = state * 1664525u + 1013904223u;
         uint32_t near = a + (state >> 8) % 30;
         uint32_t b = n % 2 && near < told_count ? near : (state >> 8) % told_count;
-        if (n % 3 == 0) { /* the boundary: the last step of a task in the past of a, or the next */
+        /* at the boundary: the last step of a task in the past of a, or the one after it */
+        if (n % 3 == 0) {
             uint32_t task = 1 + (state >> 4) % LINES_MAX, last = told[a].clock[task];
             uint32_t index = last ? of_step[task][last + (n % 2)] : 0;
             b = index ? index - 1 : b;
@@ -180,7 +184,7 @@ static void every_kind_answers_as_its_clocks_do(void **state)
     }
 }
 
-/* Late lines, and so much pending that some of it is spilled. */
+/* Late lines, with so many pending events that some are spilled. */
 static void what_is_late_comes_in_its_place(void **state)
 {
     (void)state;
