@@ -1,5 +1,5 @@
-/* A binary min-heap. Which of several equal keys is removed first is unspecified, but the same
- * after the same calls. Inline, because searches spend their time in it.
+/* A binary min-heap. The order in which equal keys are removed is unspecified, but depends only on
+ * the calls before. Inline, because searches spend their time in it.
  *
  * binary_heap_sift_up and binary_heap_remove_top work on an array of the caller; binary_heap_push
  * and binary_heap_pop on an array that grows and that binary_heap_free frees. A zeroed heap is

@@ -17,22 +17,21 @@
 
 #define ACTIVITY_CPU 1u /* cpu_ns is valid */
 #define ACTIVITY_STEPS 2u /* steps are present */
-#define ACTIVITY_CPU_ANEW                                                                          \
-    4u /* cpu_ns starts again at this record: earlier processor time is unknown */
+#define ACTIVITY_CPU_ANEW 4u /* cpu_ns starts again at this record: earlier CPU time is unknown */
 #define ACTIVITY_AT_ONCE 256u /* maximum steps of one record */
 #define ACTIVITY_REST UINT32_MAX /* as a step: everything for which there was no space */
 
 struct activity_record {
-    uint32_t context; /* of the record; 0: the thread itself */
-    uint16_t what; /* MEASURED_ */
+    uint32_t context; /* in which the record was made; 0: the thread itself */
+    uint16_t what; /* bits ACTIVITY_CPU, ACTIVITY_STEPS, ACTIVITY_CPU_ANEW */
     uint16_t count; /* number of steps */
-    uint64_t cpu_ns; /* processor time of the thread, or task, since its start */
+    uint64_t cpu_ns; /* CPU time of the thread, or task, since its start */
 };
 static_assert(sizeof(struct activity_record) == 16, "the head is 16 bytes");
 
 struct code_segment {
     uint32_t step;
-    /* how often it was entered; the step of the previous record was continued, not entered */
+    /* how often it was entered; not counting a step that continues from the previous record */
     uint32_t calls;
     uint64_t ticks;
 };

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define USAGE_ASLEEP 64u /* next to the metrics of wire/os_usage.h; its value is one of these */
+#define USAGE_ASLEEP 64u /* besides the metrics of wire/os_usage.h; a value is an enum sleep_call */
 
 /* number, NAME, displayed name */
 #define SLEEP_CALLS(A)                                                                             \

@@ -5,7 +5,7 @@
  * varint, the thread's code; a varint, 4 times the ns since the previous switch, plus an enum
  * context_switch_to. Varints have seven bits per byte, the lowest first, with the eighth bit set in
  * all bytes but the last. Then a string: why there are no switches at all, or empty. Then a varint
- * for each switch: 1 + the processor that the thread runs on from then, or ran on until then; 0:
+ * for each switch: 1 + the CPU that the thread runs on from then, or ran on until then; 0: if
  * unknown. */
 #ifndef WIRE_CONTEXT_SWITCHES_H
 #define WIRE_CONTEXT_SWITCHES_H
@@ -15,7 +15,7 @@
 enum context_switch_to {
     CONTEXT_SWITCH_TO_RUN,
     CONTEXT_SWITCH_TO_READY, /* preempted */
-    CONTEXT_SWITCH_TO_SLEEP, /* it blocked or yielded */
+    CONTEXT_SWITCH_TO_SLEEP, /* blocked or yielded */
     CONTEXT_SWITCH_TO_UNKNOWN /* its switches from here until the next one were lost */
 };
 

@@ -42,7 +42,7 @@
 #define HEAP_NODES 131072u
 #endif
 #define HEAP_GROUP 128u /* blocks of a group */
-#define HEAP_TRIES 8u
+#define HEAP_TRIES 8u /* groups that are searched for a block */
 #define HEAP_BLOCKS ((size_t)HEAP_GROUPS * HEAP_GROUP)
 #define HEAP_INDEX (4 * HEAP_SUMS)
 #define HEAP_NODE_INDEX (2 * HEAP_NODES)
@@ -128,7 +128,7 @@ struct heap_sum {
     uint32_t thread;
     _Atomic uint64_t blocks, bytes, usable;
     _Atomic uint64_t freed, freed_bytes, freed_usable; /* by the thread itself */
-    _Atomic uint64_t temporaries; /* of these: before its next allocation */
+    _Atomic uint64_t temporaries; /* of these: freed before its next allocation */
     _Atomic uint64_t elsewhere, elsewhere_bytes, elsewhere_usable; /* by other threads */
     _Atomic uint64_t nulls; /* number of calls there that freed NULL */
     _Atomic uint64_t most_bytes; /* maximum of allocated bytes */

@@ -11,14 +11,14 @@
 /* number, NAME, name in scripts, unit, whether it only grows (else it is a level) */
 /* clang-format off */
 #define USAGES(U)                                                                             \
-    U(0, CPU_USER, "cpu_user", "ns", true)         /* processor time in user mode */        \
-    U(1, CPU_SYSTEM, "cpu_system", "ns", true)     /* and in kernel mode */                  \
-    U(2, CPU, "cpu", "ns", true)                   /* of a thread: both */                    \
+    U(0, CPU_USER, "cpu_user", "ns", true)         /* CPU time in user mode */                \
+    U(1, CPU_SYSTEM, "cpu_system", "ns", true)     /* CPU time in kernel mode */              \
+    U(2, CPU, "cpu", "ns", true)                   /* of a thread: in both modes */           \
     U(3, READY, "ready", "ns", true)               /* of a thread: runnable without a CPU */  \
     U(4, FAULTS, "minor_faults", "", true)         /* page faults without disk reads */       \
-    U(5, MAJOR_FAULTS, "major_faults", "", true)   /* and with */                             \
-    U(6, SLEEPS, "voluntary_switches", "", true)   /* times that it gave its processor up */  \
-    U(7, PREEMPTIONS, "involuntary_switches", "", true) /* and that this was taken from it */ \
+    U(5, MAJOR_FAULTS, "major_faults", "", true)   /* page faults with disk reads */          \
+    U(6, SLEEPS, "voluntary_switches", "", true)   /* how often it blocked or yielded */      \
+    U(7, PREEMPTIONS, "involuntary_switches", "", true) /* how often it was preempted */      \
     U(8, RESIDENT, "resident", "bytes", false)     /* resident memory */                      \
     U(9, PEAK, "peak_resident", "bytes", false)                                               \
     U(10, THREADS, "threads", "", false)                                                      \

@@ -17,9 +17,9 @@
  *
  * Recursion: a function that is called while it is open in the same path gets a context below its
  * caller like any other, but its own calls are counted below the outer context, where it `lands`.
- * So the tree is no deeper than the number of functions. The real time of a call that lands in
- * itself is added only if no other such call of the same function was open, so the sum of the real
- * times of those that land in themselves counts no time twice. */
+ * Therefore the tree is no deeper than the number of functions. The real time of a call that lands
+ * in itself is added only if no other such call of the same function was open, so the sum of the
+ * real times of those that land in themselves counts no time twice. */
 #ifndef WIRE_PROFILE_REGION_H
 #define WIRE_PROFILE_REGION_H
 
@@ -42,14 +42,14 @@
 #define REGION_CELLS 1024u
 
 /* Measurements of a thread: bits of queue_head.wanted. */
-#define WANTED_COUNTS 0x01u /* number of calls */
-#define WANTED_REAL 0x02u /* and their real time; implies COUNTS */
-#define WANTED_CPU 0x04u /* and their own processor time; implies REAL */
-#define WANTED_EVERY 0x08u /* and when each began and ended; implies CPU */
-#define WANTED_STATES 0x10u /* its processor time at its events */
-#define WANTED_MEMORY 0x20u /* its allocations and frees */
+#define WANTED_COUNTS 0x01u /* numbers of calls */
+#define WANTED_REAL 0x02u /* real time of calls; implies COUNTS */
+#define WANTED_CPU 0x04u /* CPU time of calls, without their callees; implies REAL */
+#define WANTED_EVERY 0x08u /* begin and end of each call (wire/call_records.h); implies CPU */
+#define WANTED_STATES 0x10u /* the CPU time at each event */
+#define WANTED_MEMORY 0x20u /* allocations and frees */
 #define WANTED_METERS 0x40u /* user-defined metrics */
-#define WANTED_CHOSEN 0x4000u /* the choice was made: threads that wait for it stop waiting */
+#define WANTED_CHOSEN 0x4000u /* the measurements were chosen: no thread waits for that any more */
 #define WANTED_BROKEN 0x8000u /* the specification could not be read */
 #define WANTED_THROTTLE                                                                            \
     0x100u /* functions that are called very often, and briefly, are only counted from then on */
@@ -68,13 +68,14 @@ struct profile_region_head {
     _Atomic uint64_t folded; /* calls without a context of their own, for lack of space */
     _Atomic uint64_t deep; /* calls without a frame: too many were open */
     _Atomic uint64_t mismatched; /* ends of calls that were not open */
-    /* The last reading of the thread's processor clock: its time, its value, and the total time
-     * that the thread had not run by then. */
+    /* The last reading of the thread's CPU clock: its time, its value, and the total time that the
+     * thread had not run by then. */
     _Atomic uint64_t looked_ticks, looked_cpu_ns, off_ticks;
-    _Atomic uint32_t cells; /* all cells that it has used are below this one; 0: none */
+    _Atomic uint32_t cells; /* 1 + the last cell in use; 0: none */
     /* an enum metric_kind for each cell that begins a metric, once it counts; else 0 */
     uint8_t kinds[REGION_CELLS];
-    _Atomic uint32_t blind; /* 1: its processor clock, though requested, is not read any more */
+    /* 1: the CPU clock is not read, though requested, since that is a system call */
+    _Atomic uint32_t blind;
     uint64_t began; /* ticks; counting began then, so no time in it is longer; 0: unknown */
     /* Ticks when the thread ended its process, or executed another program; calls that are open end
      * then. 0: it has not. */
@@ -100,8 +101,8 @@ enum profile_scope {
     /* a scope named by the program: `function` is where its name is recorded, poet_scope */
     SCOPE_NAMED,
     SCOPE_WAITED, /* a recorded call: `function` is the code of its event type */
-    /* The calls below it, by function, are on paths for which there was no space; its own are those
-     * for which there was none there either. */
+    /* The contexts below it count calls by function, on paths for which there was no space; it
+     * counts those for which there was no such context either. */
     SCOPE_OTHER,
     /* calls of `function` that are counted, not timed: their times belong to their caller. `real`
      * is the start, monotonic clock, ns; 0: always */
@@ -110,7 +111,7 @@ enum profile_scope {
 
 struct profile_region_context {
     uint32_t parent; /* less than its own number; of context 0: 0 */
-    uint32_t child, sibling; /* for the thread's own search */
+    uint32_t child, sibling; /* used by the thread to find contexts */
     uint32_t lands; /* itself, or the outer context of the same function */
     uint64_t function;
     uint32_t scope; /* an enum profile_scope */

@@ -10,14 +10,14 @@
 #include "wire/message.h"
 #include "wire/profile_region.h"
 
-#define SNAPSHOT_CPU 1u /* own is processor time; else real time */
+#define SNAPSHOT_CPU 1u /* own is CPU time; else real time */
 #define SNAPSHOT_BLIND                                                                             \
-    2u /* its processor clock is not read any more, since that is a system call */
-#define SNAPSHOT_TIME_MOST ((uint64_t)1 << 60) /* 36 years; four of them do not overflow */
+    2u /* the CPU clock is not read, though requested, since that is a system call */
+#define SNAPSHOT_TIME_MOST ((uint64_t)1 << 60) /* 36 years; the sum of four does not overflow */
 
 struct snapshot_head {
     uint64_t time_ns; /* time of the snapshot, by the program's monotonic clock */
-    uint32_t flags; /* SUMS_ */
+    uint32_t flags; /* SNAPSHOT_CPU, SNAPSHOT_BLIND */
     /* the overhead of measuring: within a call, and within its caller */
     uint32_t enter_ps, exit_ps;
     uint64_t folded, deep, mismatched; /* as in struct profile_region_head */

@@ -24,10 +24,10 @@ struct text_view text_view_of(const char *s); /* the whole text; "" for NULL */
 /* The ways in which a program ends by itself. */
 enum program_end {
     ENDS_NOT,
-    ENDS_EXIT,
-    ENDS_AT_ONCE,
+    ENDS_EXIT, /* exit(), return from main() */
+    ENDS_AT_ONCE, /* _exit(), quick_exit() */
     ENDS_COUNT
-}; /* exit(), return; _exit(), quick_exit() */
+};
 
 /* F(type, name): an integer; a text of at most LIMIT_TEXT_BYTES; a label of at most
  * MESSAGE_LABEL_BYTES. */
@@ -45,7 +45,7 @@ enum program_end {
     F(text, kind)                                                           \
     F(text, name)
 /* clang-format on */
-#define LINE_SHARED 1u /* its succession is no order */
+#define LINE_SHARED 1u /* the succession of its events is no order */
 #define LINE_FOLLOWS 2u /* its first event comes after the last one of the thread that opens it */
 
 /* an ELF file mapped into the program */
@@ -54,7 +54,7 @@ enum program_end {
 
 /* a line is of another kind than it was opened as */
 #define KIND_FIELDS(F) F(u32, line) F(text, kind) F(text, name)
-/* a named event */
+/* a text for an event */
 #define ANNOTATION_FIELDS(F) F(u32, line) F(u64, number) F(text, text)
 /* numbers of a line that were allocated and are never sent */
 #define LOST_FIELDS(F) F(u32, line) F(u64, first) F(u64, count)
@@ -64,8 +64,8 @@ enum program_end {
 #define UNTRACED_FIELDS(F) F(u8, reason) F(text, about) /* an enum untraced_reason */
 #define REPORT_FIELDS(F)                                                                           \
     F(text, path) /* of the file to write; "": to the standard error of the server */
-#define SENT_FIELDS(F)                                                                             \
-    F(u8, all) /* for queues in the program's own memory: 0: more may be in them, 1: no more */
+/* whether all records were sent that are in queues in the program's own memory; 0: some may not */
+#define SENT_FIELDS(F) F(u8, all)
 #define ENDS_FIELDS(F) F(u8, how) /* an enum program_end */
 /* From a time of its clock on, a thread waits for the end of another one, after its event `number`
  * on the line `last`. */
@@ -197,8 +197,8 @@ struct rename_message {
 void encode_rename(struct encoder *out, const struct rename_message *message);
 bool decode_rename(struct decoder *in, struct rename_message *message);
 
-/* How long a program was made to wait, and what it dropped or did not trace; in a trace file, also
- * how many events were lost with its end. */
+/* The time that a program had to wait, and the numbers of events that it dropped or did not trace;
+ * in a trace file, also of events lost with its end. */
 struct losses_message {
     uint64_t waited_ns, dropped, unfollowed;
     /* lost at its end; those of them whose numbers are known */

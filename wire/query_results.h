@@ -49,7 +49,7 @@ struct wait_info {
 /* A thread that is not blocked in a traced call, but sleeps at the end of the recording. */
 struct sleeper_info {
     uint32_t thread; /* the thread line */
-    int64_t since_ns; /* when it gave up its processor */
+    int64_t since_ns; /* when it went to sleep */
     uint8_t call; /* an enum sleep_call (wire/asleep.h); 0: the call is unknown */
     struct event_info event; /* its last one */
 };

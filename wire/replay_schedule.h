@@ -1,5 +1,4 @@
-/* Replay schedules: what each thread of a run did, event by event, for a program that is to repeat
- * it.
+/* Replay schedules: what each thread of a run did, event by event, for a program that repeats it.
  *
  * One file, for this host only: the head, an entry for each line of the run, the events of each
  * thread in turn, and the names of their types. `poet replay` creates it; every program of the
@@ -59,7 +58,8 @@ struct schedule_line {
      * 0 */
     uint16_t named;
     uint16_t spare;
-    /* set by the program that received the message of that number, with which it begins */
+    /* number of the message by which a new process finds this line, set by the thread that creates
+     * the process; 0: none */
     _Atomic uint32_t claimed;
 };
 static_assert(sizeof(struct schedule_line) == 64, "as it lies in the file");
@@ -92,7 +92,7 @@ enum schedule_breakpoint_mode { /* when the debugger is notified */
 enum schedule_awaited {
     SCHEDULE_NOT_AWAITED,
     SCHEDULE_DONE, /* until all events before `before` are done */
-    SCHEDULE_HELD, /* and it has arrived at the next event */
+    SCHEDULE_HELD, /* the same, and it has arrived at the next event */
 };
 
 enum schedule_state { SCHEDULE_ACTIVE, SCHEDULE_LEFT };

@@ -3,7 +3,8 @@
  * A viewer gives each request an id, not 0, and sends REQUEST {u32 id, u16 what, body}. Every part
  * of the response carries the id: RESPONSE {u32 id, u8 last, u16 part, body}; after the part with
  * `last` set, the id is free. CANCEL {u32 id} ends the work on a request; no further parts follow.
- * What is sent without a request (tables, RUN_UPDATED, RUN_SELECTED) are messages of their own. */
+ * Messages that are sent without a request (tables, RUN_UPDATED, RUN_SELECTED) have types of their
+ * own. */
 #ifndef WIRE_REQUEST_H
 #define WIRE_REQUEST_H
 

@@ -10,7 +10,7 @@
 /* Flags of SELECT. */
 enum select_flag {
     SELECT_NAMED_LINES =
-        1 /* of more than LIMIT_LINES_TOLD lines, send only those that responses mention */
+        1 /* of more than LIMIT_LINES_SENT lines, send only those that responses mention */
 };
 
 /* Anchors of a window. */
@@ -91,7 +91,7 @@ struct search_request {
     char *text; /* "": any */
 };
 
-/* Asks for the relation of these events to one of them. */
+/* Requests the relation of these events to one event. */
 struct relations_request {
     struct event_id about;
     uint64_t *positions; /* of events in the log */

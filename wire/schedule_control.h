@@ -4,8 +4,8 @@
  * One file, for this host only, which every program of the run maps: hold points, each a type of
  * event at a call site. A thread that arrives at a hold point may be held there until other threads
  * are in position, but never longer than the head says. Time in which those threads could not run,
- * since other threads had the processor, does not count, up to STEER_STARVED times as much. `poet
- * confirm` creates it, libpoet reads it (clients/libpoet/replay/held_points.h). */
+ * since no CPU was free, does not count, up to STEER_STARVED times as much. `poet confirm` creates
+ * it, libpoet reads it (clients/libpoet/replay/held_points.h). */
 #ifndef WIRE_SCHEDULE_CONTROL_H
 #define WIRE_SCHEDULE_CONTROL_H
 

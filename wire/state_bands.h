@@ -27,14 +27,14 @@ enum band_state {
 /* Measured states, of threads only. */
 enum band_thread_state {
     BAND_LIVING_START, /* created, not yet started */
-    BAND_LIVING_READY, /* unblocked, not yet resumed; or without a processor */
+    BAND_LIVING_READY, /* unblocked, not yet resumed; or without a CPU */
     BAND_LIVING_RUNNING,
     BAND_LIVING_MEETING, /* blocked: the awaited thread could have arrived earlier */
-    BAND_LIVING_EXCLUSION, /* blocked: another thread held what it requested */
+    BAND_LIVING_EXCLUSION, /* blocked: another thread held the requested object */
     BAND_LIVING_TIMER, /* blocked until a timeout */
     BAND_LIVING_UNKNOWN, /* blocked; no traced event ended the wait */
     BAND_LIVING_TERMINATE, /* ended, not yet joined */
-    BAND_LIVING_SYSTEM, /* not blocked in a traced call, but off the processor */
+    BAND_LIVING_SYSTEM, /* off-CPU, but not blocked in a traced call */
     BAND_LIVINGS
 };
 

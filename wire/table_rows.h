@@ -22,7 +22,7 @@
     K(PLACE, "place") /* of the code */                                         \
     K(STEP, "step")   /* what a thread did from one place to another */         \
     K(EVENT, "event")                                                         \
-    K(FINE, "ns")     /* the same as NS, but displayed in microseconds */
+    K(FINE, "ns")     /* as NS, but displayed in microseconds */
 /* clang-format on */
 
 enum table_kind {
@@ -48,7 +48,7 @@ enum table_flag { TABLE_TREE = 1, TABLE_RAW = 2, TABLE_BACKWARDS = 4 /* the leas
 
 struct table_request {
     char *what; /* the preset */
-    char *by; /* what a row stands for; "": the preset's default */
+    char *by; /* what a row represents; "": the preset's default */
     struct table_end from, to;
     struct event_id past_of; /* only what happened before this event; line 0: everything */
     uint32_t *lines; /* only these threads; none: all */

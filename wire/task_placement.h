@@ -4,9 +4,9 @@
  *
  * A ring is sealed memory. The worker thread creates it before it first runs a task, and passes it
  * with the message CARRIER. It writes a switch whenever another task, or none, runs on it from then
- * on, and advances `written`; the server takes the switch and advances `taken`. So nothing is lost
- * if the program is killed, and no thread blocks: switches for which there is no space are counted,
- * and a switch with the task PLACEMENT_LOST gives their number in its time. */
+ * on, and advances `written`; the server takes the switch and advances `taken`. Therefore nothing
+ * is lost if the program is killed, and no thread blocks: switches for which there is no space are
+ * counted, and a switch with the task PLACEMENT_LOST gives their number in its time. */
 #ifndef WIRE_TASK_PLACEMENT_H
 #define WIRE_TASK_PLACEMENT_H
 

@@ -31,7 +31,7 @@ char *text_copy(struct text_view text); /* unchanged, up to a NUL: not for displ
 char *text_name(struct text_view text); /* single line */
 char *text_note(struct text_view text); /* may have several lines */
 
-/* As decode_string, then sanitized: a name has one line, a note may have several. */
+/* Decode a string and sanitize it: a name has one line, a note may have several. */
 char *decode_name(struct decoder *in, size_t limit);
 char *decode_note(struct decoder *in, size_t limit);
 

@@ -1,7 +1,7 @@
 /* Time series of metrics for drawing: for each pixel the minimum, average and maximum of the
  * values.
  *
- * For metrics that only grow (processor time, bytes written) these are rates. Values are known only
+ * For metrics that only grow (CPU time, bytes written) these are rates. Values are known only
  * at the times when they were reported: a pixel says whether that was in it or before it, in which
  * case it has the last known value. Unknown values are absent, never 0. */
 #ifndef WIRE_TIME_SERIES_H

@@ -22,7 +22,7 @@ static inline const char *tracehead_error(const void *head)
                : "not a Poet trace file";
 }
 
-/* Returns whether it is a trace, if only of an older version. */
+/* Returns whether it is a trace, possibly of an older version. */
 static inline bool tracehead_is_trace(const void *head)
 {
     return memcmp(head, TRACEHEAD_MAGIC, TRACEHEAD_MAGIC_BYTES) == 0 ||

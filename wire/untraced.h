@@ -7,7 +7,7 @@
 /* Why events may be ordered by untraced synchronization. A reason that `hides` may have hidden a
  * causal chain between two events that are not ordered by recorded ones: the answer is then
  * UNKNOWN. The others are mechanisms that are never traced: the answer is CONCURRENT, qualified by
- * those reasons. What a program reports about itself holds for the whole run, except LINE: it
+ * those reasons. A reason that a program reports holds for the whole run, except LINE, which
  * concerns calls on a line that could not be created, and is attached to all events that may be
  * after them. */
 #define UNTRACED_REASONS(R)                                                                        \

@@ -434,7 +434,7 @@ static void the_journal_is_read(void **state)
     encode_u8(&body, HEAP_RECORD_BLOCKS);
     encode_u64(&body, 50);
     encode_u8(&body, 1);
-    encode_u64(&body, 4); /* a kind of row that is skipped */
+    encode_u64(&body, 4); /* number of blocks that are left out */
     encode_u32(&body, 1);
     encode_u64(&body, 0x7000);
     encode_u64(&body, 100);

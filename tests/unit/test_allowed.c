@@ -62,7 +62,7 @@ static void test_jumps(void **state)
     assert_int_equal(SAYS(&call, BPF_STMT(BPF_JMP | BPF_JA, 1), RETURN(1), RETURN(2)), 2);
 }
 
-/* A filter that the kernel would reject kills the process: here, too, without running away. */
+/* A filter that the kernel would reject yields "kill the process", without invalid accesses. */
 static void test_wild(void **state)
 {
     struct seccomp_data call = {0};

@@ -171,7 +171,7 @@ static void many_changes_are_kept_as_shares(void **state)
     end(&t);
 }
 
-/* The first part of a response covers the prefix that is known, correctly; cancelling the request
+/* The first part of a response covers the prefix that is known, correctly; canceling the request
  * loses nothing. */
 static void the_first_look_tells_how_far_it_is(void **state)
 {
@@ -191,7 +191,7 @@ static void the_first_look_tells_how_far_it_is(void **state)
     while (!question_strip.step(job, 50))
         ;
     assert_false(question_strip.put(job, &reply));
-    question_strip.free(job); /* cancelled */
+    question_strip.free(job); /* canceled */
     response_finish(&reply);
     struct decoder part = part_of(&out, RESPONSE_STATE_BANDS);
     struct state_bands s;
