@@ -2,6 +2,7 @@
 
 #include <glib.h>
 
+/* Returns the row of an addon; NULL: it was not added, or is removed. */
 static struct viewer_addon_state *viewer_addons_find_row(const struct viewer_addons *addons,
                                                          const struct viewer_addon *addon)
 {
@@ -19,10 +20,12 @@ void *viewer_addons_find(const struct viewer_addons *addons, const struct viewer
 
 void *viewer_addons_add(struct viewer_addons *addons, const struct viewer_addon *addon)
 {
-    void *state = g_malloc0(addon->bytes);
+    g_assert(!viewer_addons_find_row(addons, addon));
+    struct viewer_addon_state row = {addon, g_malloc0(addon->bytes)};
     addons->states = g_renew(struct viewer_addon_state, addons->states, addons->count + 1);
-    addons->states[addons->count++] = (struct viewer_addon_state){addon, state};
-    return state;
+    addons->states[addons->count] = row;
+    addons->count++;
+    return row.state;
 }
 
 void viewer_addons_remove(struct viewer_addons *addons, const struct viewer_addon *addon)
@@ -31,5 +34,7 @@ void viewer_addons_remove(struct viewer_addons *addons, const struct viewer_addo
     if (!row)
         return;
     g_free(row->state);
-    *row = addons->states[--addons->count];
+    addons->count--;
+    /* the order of rows means nothing: the last one fills the gap */
+    *row = addons->states[addons->count];
 }
