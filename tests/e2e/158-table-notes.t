@@ -78,7 +78,7 @@ like "poet metrics: a note about a counted type without events" "$(cat text)" "^
 
 # ---- memory ----
 like "POET_MEASURE=memory without poet record: the message says what to do" "$(POET_MEASURE=memory POET_OUTPUT=heap.poet ./counts 2>&1)" \
-    "^poet: POET_MEASURE: memory: .*memory is not traced; start it with: poet record -m memory$"
+    "^poet: POET_MEASURE: memory: .*memory is not traced; start the program with: poet record -m memory$"
 is "poet record -m memory: no message about memory" \
     "$(poet record -m memory -o heap2.poet ./counts 2>&1 | grep -c 'memory is not traced')" 0
 
