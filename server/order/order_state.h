@@ -173,19 +173,14 @@ struct rendezvous { /* the events that have one key */
     size_t waiting_count, waiting_room;
 };
 
-enum {
-    PAGE_TOUCHED = 1,
-    PAGE_FROZEN = 2
-}; /* touched: to be saved; frozen: part of the save in progress */
-
-/* Lines behind may still list events before the first one kept, which no longer have a position;
- * order_discard.c visits them. */
+/* The progress of discarding: lines that were not examined yet may list events before the first
+ * one kept, which no longer have a position; order_discard.c writes it. */
 struct order_discarding {
     bool under_way;
     size_t line, hidden, evicted; /* the next ones to examine */
 };
 
-/* The inconsistencies that were reported; order.c and saved_rest.c add them. */
+/* The inconsistencies that were reported; order.c adds them. */
 struct inconsistency_list {
     struct inconsistency *items;
     size_t count, room;
@@ -197,7 +192,7 @@ struct reason_texts {
     size_t count, room;
 };
 
-/* Rules of shared lines: which types come after which. Written by order_after(). */
+/* The types that come after others on shared lines; order.c writes it. */
 struct after_rules {
     struct number_set *sets; /* by type */
     size_t room;

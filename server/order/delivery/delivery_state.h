@@ -1,4 +1,5 @@
-/* The parts of an order that server/order/delivery owns. Each part names the file that writes it. */
+/* The parts of an order that server/order/delivery owns. The comment above each part names the file
+ * that writes it. */
 #ifndef SERVER_ORDER_DELIVERY_DELIVERY_STATE_H
 #define SERVER_ORDER_DELIVERY_DELIVERY_STATE_H
 
@@ -56,11 +57,11 @@ struct byte_stream_table {
     struct stream_ends_state *ends; /* stream_ends.h; NULL: all streams are of one host */
 };
 
-/* Effects of events on the occupancy of lines, by kind of line. Written by occupancy.c. */
+/* The effects of events on the occupancy of lines, by kind of line; occupancy.c writes it. */
 struct effect_table {
     struct effects {
-        /* at 2 * type + paired: 0 unknown, else 1 + presence, + 8 if own; + 16 * (1 + presence) on the
-         * line that it is about. */
+        /* at 2 * type + paired: 0 unknown, else 1 + presence, + 8 if own; + 16 * (1 + presence)
+         * on the line that it is about */
         uint8_t *by_type;
         size_t room;
     } *kinds;
@@ -82,7 +83,7 @@ struct leaving_lines {
     size_t waiters; /* of the line before the next one, still to be woken */
 };
 
-/* Work left for the events that have arrived. Written by insert.c. */
+/* The work that is left for the events that have arrived; insert.c writes it. */
 struct delivery_work {
     struct line_queue queue;
     uint64_t looks_left; /* in this step */

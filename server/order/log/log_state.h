@@ -1,4 +1,5 @@
-/* The parts of an order that server/order/log owns. Each part names the file that writes it. */
+/* The parts of an order that server/order/log owns. The comment above each part names the file that
+ * writes it. */
 #ifndef SERVER_ORDER_LOG_LOG_STATE_H
 #define SERVER_ORDER_LOG_LOG_STATE_H
 
@@ -34,6 +35,9 @@ struct evicted_lines {
     struct map pattern_codes;
 };
 
+/* Marks of a page: it is to be saved; it is part of the save in progress. */
+enum { PAGE_TOUCHED = 1, PAGE_FROZEN = 2 };
+
 /* The marks of pages of lines: which of them the next save has to write; line_pages.c writes it. */
 struct line_pages {
     uint8_t *marks; /* PAGE_TOUCHED, PAGE_FROZEN */
@@ -49,13 +53,13 @@ struct recent_sends {
     uint64_t from; /* the first block that it knows */
 };
 
-/* The packed blocks in memory. */
+/* The packed blocks in memory; event_log.c evicts them. */
 struct block_cache {
     uint32_t *list;
     size_t count, room, hand, bytes, limit;
 };
 
-/* The blocks that could not be read. */
+/* The blocks that could not be read; event_log.c adds them. */
 struct unreadable_blocks {
     struct log_block *rows; /* stands for each of them */
     uint64_t *blocks, count; /* which ones */
@@ -63,7 +67,8 @@ struct unreadable_blocks {
     uint64_t first_place; /* of the first one that was found */
 };
 
-/* The delivered events, in blocks of BLOCK_EVENTS positions; event_log.c writes it. */
+/* The delivered events, in blocks of BLOCK_EVENTS positions; event_log.c adds to it,
+ * order_discard.c moves its begin. */
 struct event_log {
     struct kept_block {
         struct log_block *rows; /* NULL: in the block store only */
@@ -89,7 +94,7 @@ struct late_receives {
     size_t count, room;
 };
 
-/* The uncertain events. Counted by event_log.c. */
+/* The uncertain events; event_log.c counts them. */
 struct uncertain_events {
     uint64_t count, first; /* first: the position of the first one */
     uint32_t reasons, discarded_reasons; /* bits: of them all; of the discarded ones */
