@@ -56,7 +56,7 @@ static const uint8_t *checkpoint_lookup_read_bytes(struct tracefile_replayer *r,
         r->bytes = bytes;
         r->room = wanted;
     }
-    r->at = r->file->looked = at;
+    r->at = r->file->read_until = at;
     r->count = tracefile_read_at(r->file->fd, r->bytes, wanted, at);
     return r->count >= size ? r->bytes : NULL;
 }
@@ -313,7 +313,7 @@ static uint64_t find_state(struct tracefile_replayer *r)
 
 void tracefile_progress(const struct tracefile *file, uint64_t *at, uint64_t *size)
 {
-    *at = file->looked;
+    *at = file->read_until;
     *size = file->size;
 }
 

@@ -25,7 +25,7 @@ static struct checkpoint_area *area_for(struct tracefile *file, size_t size)
         fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)area->place,
                   (off_t)area->room);
     *area = (struct checkpoint_area){tracefile_update_end(file, size + size / 2), size + size / 2};
-    file_retention_add(file, area->place, area->room);
+    file_retention_add(&file->kept, area->place, area->room);
     return area;
 }
 
@@ -41,7 +41,7 @@ static void put_state_head(struct tracefile *file, struct encoder *out, uint64_t
     encode_u64(out, region.end);
     encode_u64(out, from->delivered.epoch);
     encode_u64(out, file->save.number);
-    encode_u64(out, file->written);
+    encode_u64(out, file->parts.written);
     encode_u64(out, file->save.delivered.epoch);
     encode_u64(out, file->save.delivered.at);
     encode_u64(out, from->number);
@@ -51,7 +51,7 @@ static void put_state_head(struct tracefile *file, struct encoder *out, uint64_t
 static struct encoder state_data(struct tracefile *file, const struct checkpoint *state)
 {
     struct encoder out = {0};
-    const struct restart_point *from = restart_point_for_epoch(file, file->save.from);
+    const struct restart_point *from = restart_point_for_epoch(&file->marks, file->save.from);
     put_state_head(file, &out, state->news, from);
     encode_u32(&out, (uint32_t)state->part_count);
     for (size_t i = 0; i < state->part_count; i++)
@@ -108,7 +108,7 @@ bool tracefile_save_begin(struct tracefile *file, struct chunk threads, uint32_t
     if (!(file->lagging ? tracefile_flush_parts(file) : tracefile_flush(file)))
         return false;
     file->save.from = restart_point_set(file, oldest, threads);
-    file->save.number = file->marked;
+    file->save.number = file->marks.newest;
     file->save.delivered = file->delivered;
     file->save.unsaved = file->unsaved;
     file->unsaved = 0;
@@ -127,8 +127,9 @@ bool tracefile_save_end(struct tracefile *file, const struct checkpoint *state)
         tracefile_save_drop(file);
         return false;
     }
-    tracefile_free_regions(file, restart_point_for_epoch(file, file->save.from)->delivered.epoch);
-    restart_points_drop(file, file->save.from);
+    tracefile_free_regions(file,
+                           restart_point_for_epoch(&file->marks, file->save.from)->delivered.epoch);
+    restart_points_drop(&file->marks, file->save.from);
     file->save.unsaved = 0;
     return true;
 }

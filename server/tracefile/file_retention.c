@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void file_retention_add(struct tracefile *file, uint64_t place, uint64_t room)
+void file_retention_add(struct kept_space *kept, uint64_t place, uint64_t room)
 {
-    file->kept =
-        array_reserve(file->kept, &file->kept_room, file->kept_count + 1, sizeof *file->kept);
-    file->kept[file->kept_count++] = (struct checkpoint_area){place, room};
+    kept->areas = array_reserve(kept->areas, &kept->room, kept->count + 1, sizeof *kept->areas);
+    kept->areas[kept->count++] = (struct checkpoint_area){place, room};
 }
 
 /* ---- the journal ---- */
@@ -24,28 +23,27 @@ void file_retention_add(struct tracefile *file, uint64_t place, uint64_t room)
 static void file_retention_release_region(struct tracefile *file, struct tracefile_region *region)
 {
     uint64_t kept = 0;
-    for (size_t i = 0; i < file->free_count; i++)
-        kept += file->free[i].hole ? 0 : file->free[i].end - file->free[i].begin;
+    for (size_t i = 0; i < file->free.count; i++)
+        kept += file->free.items[i].hole ? 0 : file->free.items[i].end - file->free.items[i].begin;
     if (kept <= FREE_MOST)
         return;
     region->hole = fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                              (off_t)region->begin, (off_t)(region->end - region->begin)) == 0;
-    file->given_back += region->hole ? region->end - region->begin : 0;
+    file->kept.released += region->hole ? region->end - region->begin : 0;
 }
 
 void tracefile_free_regions(struct tracefile *file, uint32_t before)
 {
     size_t gone = 0;
     pthread_mutex_lock(&file->lock);
-    while (gone < file->old_count && file->old[gone].epoch < before) {
-        file->free =
-            array_reserve(file->free, &file->free_room, file->free_count + 1, sizeof *file->free);
-        file->free[file->free_count++] = file->old[gone++];
-        file_retention_release_region(file, &file->free[file->free_count - 1]);
+    while (gone < file->old.count && file->old.items[gone].epoch < before) {
+        region_list_add(&file->free, file->old.items[gone++]);
+        file_retention_release_region(file, &file->free.items[file->free.count - 1]);
     }
     if (gone)
-        memmove(file->old, file->old + gone, (file->old_count - gone) * sizeof *file->old);
-    file->old_count -= gone;
+        memmove(file->old.items, file->old.items + gone,
+                (file->old.count - gone) * sizeof *file->old.items);
+    file->old.count -= gone;
     pthread_mutex_unlock(&file->lock);
 }
 
@@ -62,7 +60,8 @@ uint64_t tracefile_end(struct tracefile *file)
 uint64_t tracefile_kept(struct tracefile *file)
 {
     pthread_mutex_lock(&file->lock);
-    uint64_t end = file->region.end == NO_END ? file->at : file->end, kept = end - file->given_back;
+    uint64_t end = file->region.end == NO_END ? file->at : file->end,
+             kept = end - file->kept.released;
     pthread_mutex_unlock(&file->lock);
     return kept;
 }
@@ -81,7 +80,7 @@ static void file_retention_release_space(struct tracefile *file, uint64_t from, 
     /* not every file system supports this; then the space stays allocated */
     if (fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
                   (off_t)(to - from)) == 0)
-        file->given_back += to - from;
+        file->kept.released += to - from;
 }
 
 /* Returns what discarding must not free: kept areas and regions of the journal, sorted by place.
@@ -90,12 +89,12 @@ static struct checkpoint_area *file_retention_is_in_use(const struct tracefile *
 {
     struct checkpoint_area *areas = NULL;
     size_t room = 0;
-    for (size_t i = 0; i < file->kept_count; i++) {
+    for (size_t i = 0; i < file->kept.count; i++) {
         areas = array_reserve(areas, &room, *count + 1, sizeof *areas);
-        areas[(*count)++] = file->kept[i];
+        areas[(*count)++] = file->kept.areas[i];
     }
-    const struct tracefile_region *lists[] = {file->old, file->free, &file->region};
-    const size_t counts[] = {file->old_count, file->free_count, 1};
+    const struct tracefile_region *lists[] = {file->old.items, file->free.items, &file->region};
+    const size_t counts[] = {file->old.count, file->free.count, 1};
     for (size_t l = 0; l < 3; l++)
         for (size_t i = 0; i < counts[l]; i++) {
             areas = array_reserve(areas, &room, *count + 1, sizeof *areas);
@@ -111,14 +110,15 @@ void tracefile_discard_before(struct tracefile *file, uint64_t place)
     size_t count = 0;
     pthread_mutex_lock(&file->lock);
     struct checkpoint_area *areas = file_retention_is_in_use(file, &count);
-    uint64_t at = file->forgotten;
+    uint64_t at = file->kept.discarded_until;
     for (size_t i = 0; i < count && at < place; i++) {
         uint64_t end = areas[i].place + areas[i].room;
         file_retention_release_space(file, at, areas[i].place < place ? areas[i].place : place);
         at = end > at ? end : at;
     }
     file_retention_release_space(file, at, place);
-    file->forgotten = place > file->forgotten ? place : file->forgotten;
+    file->kept.discarded_until =
+        place > file->kept.discarded_until ? place : file->kept.discarded_until;
     pthread_mutex_unlock(&file->lock);
     free(areas);
 }

@@ -4,8 +4,8 @@
 
 #include "server/tracefile/tracefile_state.h"
 
-void file_retention_add(struct tracefile *file, uint64_t place,
-                        uint64_t room); /* an area that is never freed */
+/* Adds an area that is never freed. */
+void file_retention_add(struct kept_space *kept, uint64_t place, uint64_t room);
 /* Reuses or frees the regions of the journal before this one. */
 void tracefile_free_regions(struct tracefile *file, uint32_t before);
 

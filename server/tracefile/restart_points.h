@@ -17,9 +17,11 @@ void restart_point_begin(struct tracefile *file); /* sets the first one, at the 
 /* Sets a restart point at the delivered position.  Returns the number of the one from which the
  * journal must be read if the oldest pending events were received in epoch `oldest`. */
 uint32_t restart_point_set(struct tracefile *file, uint32_t oldest, struct chunk threads);
-const struct restart_point *restart_point_for_epoch(const struct tracefile *file,
-                                                    uint32_t number); /* not a dropped one */
-void restart_points_drop(struct tracefile *file, uint32_t before); /* those with smaller numbers */
-void restart_points_free(struct tracefile *file);
+/* Returns the restart point with this number, which must not be a dropped one. */
+const struct restart_point *restart_point_for_epoch(const struct restart_point_list *marks,
+                                                    uint32_t number);
+/* Drops those with smaller numbers. */
+void restart_points_drop(struct restart_point_list *marks, uint32_t before);
+void restart_points_free(struct restart_point_list *marks);
 
 #endif

@@ -64,7 +64,7 @@ struct tracefile *tracefile_create(const char *path, const char *run, char **use
         file->region_bytes = file->least_region_bytes = REGION_BYTES;
         pthread_mutex_init(&file->lock, NULL);
         restart_point_begin(file);
-        file_retention_add(file, 0, TRACEFILE_HEAD_BYTES);
+        file_retention_add(&file->kept, 0, TRACEFILE_HEAD_BYTES);
         tracefile_lock(file, true);
         if (tracefile_write_at(fd, head, sizeof head, 0) && preallocation_reserve(file, 0))
             return file;
@@ -119,13 +119,13 @@ void tracefile_close(struct tracefile *file)
         return;
     preallocation_give_back(file);
     encoder_free(&file->journal);
-    encoder_free(&file->parts);
-    free(file->gaps);
-    restart_points_free(file);
+    encoder_free(&file->parts.bytes);
+    free(file->parts.gaps);
+    restart_points_free(&file->marks);
     pthread_mutex_destroy(&file->lock);
-    free(file->old);
-    free(file->free);
-    free(file->kept);
+    free(file->old.items);
+    free(file->free.items);
+    free(file->kept.areas);
     free(file->rests[0].places);
     free(file->rests[1].places);
     free(file->unused.items);
@@ -143,16 +143,22 @@ static void put_chunk(struct encoder *out, struct chunk chunk)
     encode_bytes(out, chunk.data, chunk.size);
 }
 
+void region_list_add(struct region_list *list, struct tracefile_region region)
+{
+    list->items = array_reserve(list->items, &list->room, list->count + 1, sizeof *list->items);
+    list->items[list->count++] = region;
+}
+
 /* Returns a free region of at least `bytes`, or allocates one at the end of the file. */
 static struct tracefile_region tracefile_use_region(struct tracefile *file, uint64_t bytes)
 {
     uint32_t epoch = file->region.epoch + 1;
-    for (size_t i = 0; i < file->free_count; i++) {
-        struct tracefile_region region = file->free[i];
+    for (size_t i = 0; i < file->free.count; i++) {
+        struct tracefile_region region = file->free.items[i];
         if (region.end - region.begin < bytes)
             continue;
-        file->free[i] = file->free[--file->free_count];
-        file->given_back -= region.hole ? region.end - region.begin : 0;
+        file->free.items[i] = file->free.items[--file->free.count];
+        file->kept.released -= region.hole ? region.end - region.begin : 0;
         region.hole = false;
         region.epoch = epoch;
         return region;
@@ -192,17 +198,14 @@ static void tracefile_next_region(struct tracefile *file, uint64_t bytes)
                                              .epoch = file->region.epoch,
                                              .data = data,
                                              .size = sizeof data});
-    file->old = array_reserve(file->old, &file->old_room, file->old_count + 1, sizeof *file->old);
-    file->old[file->old_count++] = file->region;
+    region_list_add(&file->old, file->region);
     /* What is in memory belongs to the region that is left, so it is written now.  Without space
      * the region is not left, which is tried again later. */
     struct encoder rest = file->journal;
     if (!room || !tracefile_write_at(file->fd, rest.data, rest.size, file->at)) {
         file->reserved = reserved;
-        file->old_count--;
-        file->free =
-            array_reserve(file->free, &file->free_room, file->free_count + 1, sizeof *file->free);
-        file->free[file->free_count++] = next;
+        file->old.count--;
+        region_list_add(&file->free, next);
         file->journal.size -= NEXT_BYTES;
         file->journal.failed = true;
         return;
@@ -238,31 +241,32 @@ void tracefile_append_last(struct tracefile *file, struct chunk chunk)
 }
 
 /* Writes the parts in memory, except the gaps, which hold regions of the journal. */
-static bool write_parts(const struct tracefile *file)
+static bool write_parts(int fd, const struct part_buffer *parts)
 {
-    uint64_t at = file->parts_at;
+    uint64_t at = parts->place;
     bool written = true;
-    for (size_t i = 0; i <= file->gap_count && written; i++) {
-        uint64_t to = i < file->gap_count ? file->gaps[i].place : file->parts_at + file->parts.size;
-        written =
-            tracefile_write_at(file->fd, file->parts.data + (at - file->parts_at), to - at, at);
-        at = i < file->gap_count ? to + file->gaps[i].room : to;
+    for (size_t i = 0; i <= parts->gap_count && written; i++) {
+        uint64_t to =
+            i < parts->gap_count ? parts->gaps[i].place : parts->place + parts->bytes.size;
+        written = tracefile_write_at(fd, parts->bytes.data + (at - parts->place), to - at, at);
+        at = i < parts->gap_count ? to + parts->gaps[i].room : to;
     }
     return written;
 }
 
 bool tracefile_flush_parts(struct tracefile *file)
 {
+    struct part_buffer *parts = &file->parts;
     if (file->reading)
         return true;
-    bool stuck = file->parts.size && !write_parts(file);
+    bool stuck = parts->bytes.size && !write_parts(file->fd, parts);
     atomic_store(&file->stuck, stuck);
     if (stuck)
         return false;
-    if (file->parts.size)
-        file->written = file->parts_at + file->parts.size;
-    file->parts.size = 0;
-    file->gap_count = 0;
+    if (parts->bytes.size)
+        parts->written = parts->place + parts->bytes.size;
+    parts->bytes.size = 0;
+    parts->gap_count = 0;
     return true;
 }
 
@@ -388,7 +392,7 @@ void tracefile_delivered(struct tracefile *file, uint32_t epoch, uint64_t at, ui
     file->unsaved += bytes;
 }
 
-uint32_t tracefile_epoch(const struct tracefile *file) { return file->marked; }
+uint32_t tracefile_epoch(const struct tracefile *file) { return file->marks.newest; }
 uint64_t tracefile_unsaved(const struct tracefile *file) { return file->unsaved; }
 
 #define REGION_LEAST (512u << 10)
@@ -416,32 +420,33 @@ uint64_t tracefile_update_end(struct tracefile *file, uint64_t bytes)
 
 /* Leaves out a region of the journal within the parts in memory: the disk is full, so they stay
  * one contiguous buffer. */
-static void leave_gap(struct tracefile *file, uint64_t until)
+static void leave_gap(struct part_buffer *parts, uint64_t until)
 {
     static const uint8_t nothing[4096];
-    uint64_t from = file->parts_at + file->parts.size;
-    file->gaps =
-        array_reserve(file->gaps, &file->gap_room, file->gap_count + 1, sizeof *file->gaps);
-    file->gaps[file->gap_count++] = (struct checkpoint_area){from, until - from};
-    for (uint64_t gap; (gap = until - file->parts_at - file->parts.size) > 0;)
-        encode_bytes(&file->parts, nothing, gap < sizeof nothing ? gap : sizeof nothing);
+    uint64_t from = parts->place + parts->bytes.size;
+    parts->gaps =
+        array_reserve(parts->gaps, &parts->gap_room, parts->gap_count + 1, sizeof *parts->gaps);
+    parts->gaps[parts->gap_count++] = (struct checkpoint_area){from, until - from};
+    for (uint64_t gap; (gap = until - parts->place - parts->bytes.size) > 0;)
+        encode_bytes(&parts->bytes, nothing, gap < sizeof nothing ? gap : sizeof nothing);
 }
 
 uint64_t tracefile_put(struct tracefile *file, unsigned kind, const void *bytes, size_t size)
 {
+    struct part_buffer *parts = &file->parts;
     uint64_t place = tracefile_update_end(file, CHUNK_HEAD_BYTES + size);
-    if (file->parts.size && file->parts_at + file->parts.size != place)
+    if (parts->bytes.size && parts->place + parts->bytes.size != place)
         /* a region lies between; without disk space the parts remain, and a gap is left for it */
         tracefile_flush_parts(file);
-    if (file->parts.size && file->parts_at + file->parts.size != place)
-        leave_gap(file, place);
-    if (file->parts.size == 0)
-        file->parts_at = place;
-    put_chunk(&file->parts,
+    if (parts->bytes.size && parts->place + parts->bytes.size != place)
+        leave_gap(parts, place);
+    if (parts->bytes.size == 0)
+        parts->place = place;
+    put_chunk(&parts->bytes,
               (struct chunk){.kind = (uint16_t)kind, .data = bytes, .size = (uint32_t)size});
     if (kind == CHUNK_NEWS)
-        file_retention_add(file, place, CHUNK_HEAD_BYTES + size);
-    if (file->parts.size > (1u << 20))
+        file_retention_add(&file->kept, place, CHUNK_HEAD_BYTES + size);
+    if (parts->bytes.size > (1u << 20))
         tracefile_flush_parts(file);
     return place;
 }

@@ -59,9 +59,9 @@ uint8_t *chunk_get(const struct tracefile *file, unsigned kind, uint64_t place, 
 uint8_t *tracefile_get(struct tracefile *file, unsigned kind, uint64_t place, size_t *size)
 {
     struct chunk chunk;
-    if (file->parts.size && place >= file->parts_at) { /* still in memory */
-        uint64_t at = place - file->parts_at, size_known = file->parts.size;
-        const uint8_t *head = file->parts.data + at;
+    if (file->parts.bytes.size && place >= file->parts.place) { /* still in memory */
+        uint64_t at = place - file->parts.place, size_known = file->parts.bytes.size;
+        const uint8_t *head = file->parts.bytes.data + at;
         if (at > size_known || size_known - at < CHUNK_HEAD_BYTES ||
             !chunk_read_head(head, &chunk) || chunk.size > size_known - at - CHUNK_HEAD_BYTES)
             return NULL;
@@ -111,7 +111,7 @@ struct tracefile *tracefile_open(const char *path, const char **why)
     file->reading = true;
     file->locked = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
     flock(fd, LOCK_UN); /* a server may want to lock it, to resume it */
-    file->end = file->parts_at = PARTS_IN_MEMORY;
+    file->end = file->parts.place = PARTS_IN_MEMORY;
     return file;
 }
 

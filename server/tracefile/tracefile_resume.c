@@ -36,8 +36,7 @@ static void leave_region(struct tracefile *file, const struct journal_position *
 {
     struct tracefile_region *region = &file->region;
     region->end = region->end == NO_END ? next : region->end;
-    file->old = array_reserve(file->old, &file->old_room, file->old_count + 1, sizeof *file->old);
-    file->old[file->old_count++] = *region;
+    region_list_add(&file->old, *region);
     *region = (struct tracefile_region){place->at, place->end, place->epoch, false};
 }
 
@@ -110,8 +109,8 @@ static bool resume_truncate_tail(struct tracefile *file)
         return ftruncate(file->fd, (off_t)file->at) == 0;
     }
     uint64_t end = file->region.end < file->end ? file->region.end : file->end;
-    for (size_t i = 0; i <= file->old_count; i++) {
-        uint64_t to = i < file->old_count ? file->old[i].end : file->region.end;
+    for (size_t i = 0; i <= file->old.count; i++) {
+        uint64_t to = i < file->old.count ? file->old.items[i].end : file->region.end;
         file->end = to > file->end ? to : file->end;
     }
     if (file->at >= end || fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -142,14 +141,14 @@ static void resume_apply_checkpoint(struct tracefile *file, const struct newest_
     file->delivered = state->delivered;
     if (!state->place)
         return;
-    struct restart_point *mark = &file->marks[0];
+    struct restart_point *mark = &file->marks.items[0];
     mark->number = state->from_number;
     mark->delivered = (struct delivered_until){state->from.epoch, state->from.begin};
     encode_bytes(&mark->threads, state->head.threads, (size_t)state->head.thread_bytes);
-    file->marked = state->number;
+    file->marks.newest = state->number;
     file->states = state->serial;
     file->news = chunk_get_u64(state->data);
-    file->written = chunk_get_u64(state->data + 40);
+    file->parts.written = chunk_get_u64(state->data + 40);
     resume_continue_after(file, state);
 }
 

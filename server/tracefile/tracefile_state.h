@@ -32,6 +32,36 @@ struct delivered_until { /* a place in the journal, up to which it was delivered
     uint64_t at;
 };
 
+/* Regions of the journal that are not the current one. */
+struct region_list {
+    struct tracefile_region *items;
+    size_t count, room;
+};
+
+/* The restart points, oldest first; restart_points.c writes it. */
+struct restart_point_list {
+    struct restart_point *items;
+    size_t count, room;
+    uint32_t newest; /* number of the newest, from 1 (the journal's begin) */
+};
+
+/* The parts that are put and not written yet; tracefile.c writes it. */
+struct part_buffer {
+    struct encoder bytes; /* ends at the file's `end` unless a region was allocated since */
+    struct checkpoint_area *gaps; /* ranges of `bytes` that are not to be written */
+    size_t gap_count, gap_room;
+    uint64_t place; /* of `bytes` in the file */
+    uint64_t written; /* where the parts on disk end */
+};
+
+/* The space that discarding has freed and what it must not free; file_retention.c writes it. */
+struct kept_space {
+    struct checkpoint_area *areas; /* NEWS chunks, and areas and regions, not to be freed */
+    size_t count, room;
+    uint64_t discarded_until; /* everything before this place that may be freed is */
+    uint64_t released; /* bytes that were returned to the file system */
+};
+
 /* One thread may write the journal while another puts parts and checkpoints.  `lock` protects what
  * both use: the regions, and how much of the file is allocated.  It is never held during large
  * writes. */
@@ -47,10 +77,8 @@ struct tracefile {
     struct encoder journal; /* not written yet */
     bool torn; /* in an open-ended region: bytes beyond `at` must be cut off first */
     uint64_t reserved; /* where the preallocated space of the region ends */
-    struct tracefile_region *old; /* regions that the journal has left, oldest first */
-    size_t old_count, old_room;
-    struct tracefile_region *free;
-    size_t free_count, free_room;
+    struct region_list old; /* regions that the journal has left, oldest first */
+    struct region_list free;
     uint64_t unsaved;
     _Atomic uint64_t region_bytes; /* of new regions; set under the lock */
     uint64_t least_region_bytes;
@@ -58,16 +86,11 @@ struct tracefile {
     /* tracefile_delivered() reports the delivery; else all that is flushed counts as delivered */
     bool lagging;
     struct delivered_until delivered;
-    struct restart_point *marks; /* oldest first, see restart_points.h */
-    size_t mark_count, mark_room;
-    uint32_t marked; /* number of the newest, from 1 (the journal's begin) */
+    struct restart_point_list marks; /* see restart_points.h */
     _Atomic bool stuck; /* parts do not fit on the disk */
     /* parts */
     uint64_t end; /* where the allocated part of the file ends */
-    struct encoder parts; /* not written yet; ends at `end` unless a region was allocated since */
-    struct checkpoint_area *gaps; /* ranges of `parts` that are not to be written */
-    size_t gap_count, gap_room;
-    uint64_t parts_at, written; /* written: where the parts on disk end */
+    struct part_buffer parts;
     struct checkpoint_area areas[2];
     uint64_t states; /* number of checkpoints written so far */
     uint64_t news; /* of a resumed file: place of the newest NEWS in its checkpoint */
@@ -88,12 +111,9 @@ struct tracefile {
         } *items;
         size_t count, room;
     } unused;
-    /* discarding */
-    struct checkpoint_area *kept; /* NEWS chunks, and areas and regions, not to be freed */
-    size_t kept_count, kept_room;
-    uint64_t forgotten, given_back;
+    struct kept_space kept;
     /* reading: parts that are put remain in memory, at places beyond any file */
-    uint64_t size, looked; /* looked: how far the journal was read */
+    uint64_t size, read_until; /* read_until: how far the journal was read */
     bool reading;
     bool locked; /* a server held its lock when the file was opened */
 };
@@ -112,6 +132,7 @@ bool tracefile_flush_parts(struct tracefile *file);
 /* Ends the open-ended first region, so that something can be put behind it.  The lock must be
  * held. */
 void tracefile_close_first_region(struct tracefile *file);
+void region_list_add(struct region_list *list, struct tracefile_region region);
 /* Allocates space at the end of the file; returns its place. */
 uint64_t tracefile_update_end(struct tracefile *file, uint64_t bytes);
 
