@@ -126,7 +126,7 @@ struct record_measured {
 static inline uint32_t record_activity_size(const struct traced_thread *t)
 {
     struct thread_profile *m = t->profile;
-    if (LIKELY(!m || !m->did))
+    if (LIKELY(!m || !m->activity.segments))
         return 0;
     uint32_t wanted = atomic_load_explicit(&t->queue->wanted, memory_order_relaxed);
     return activity_size(m, wanted & (WANTED_REAL | WANTED_CPU));
@@ -153,7 +153,7 @@ static struct ring_slot *record_slot(void *t, uint64_t i)
 
 static inline void record_skip_activity(const struct traced_thread *t, uint64_t now)
 {
-    if (t->profile && t->profile->did)
+    if (t->profile && t->profile->activity.segments)
         activity_skip(t->profile, now);
 }
 

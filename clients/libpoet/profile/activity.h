@@ -9,11 +9,6 @@
 
 #pragma GCC visibility push(hidden)
 
-struct activity_step {
-    uint64_t ticks;
-    uint32_t calls, epoch; /* of another epoch: not one of the segments of this one */
-};
-
 #define ACTIVITY_REST_STEP (2 * REGION_CONTEXTS)
 #define ACTIVITY_BYTES ((ACTIVITY_REST_STEP + 1) * sizeof(struct activity_step))
 
@@ -31,18 +26,19 @@ static inline uint64_t activity_elapsed(uint64_t from, uint64_t to)
 /* The thread is in that segment from `now` on. */
 static inline void activity_switch(struct thread_profile *m, uint64_t now, uint32_t step)
 {
-    if (!m->did)
+    if (!m->activity.segments)
         return;
-    if (LIKELY(m->stepping))
-        m->did[m->at].ticks += activity_elapsed(m->since, now);
-    m->stepping = m->moved = true;
-    m->since = now;
-    m->step = step;
-    if (LIKELY(m->did[step].epoch == m->epoch))
-        m->at = step;
+    if (LIKELY(m->activity.known))
+        m->activity.segments[m->activity.attributed].ticks +=
+            activity_elapsed(m->activity.since, now);
+    m->activity.known = m->activity.changed = true;
+    m->activity.since = now;
+    m->activity.step = step;
+    if (LIKELY(m->activity.segments[step].epoch == m->activity.epoch))
+        m->activity.attributed = step;
     else
         activity_add_segment(m, step);
-    m->did[m->at].calls++;
+    m->activity.segments[m->activity.attributed].calls++;
 }
 
 /* Returns the size in bytes of the segments to append to the record that is being made; then they
@@ -55,7 +51,10 @@ void activity_write(struct thread_profile *m, uint32_t size, uint32_t context, u
 void activity_skip(struct thread_profile *m, uint64_t now);
 
 /* Returns whether the next record must report segments. */
-static inline bool activity_is_pending(const struct thread_profile *m) { return m->moved; }
+static inline bool activity_is_pending(const struct thread_profile *m)
+{
+    return m->activity.changed;
+}
 
 #pragma GCC visibility pop
 #endif

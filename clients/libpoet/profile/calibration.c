@@ -57,7 +57,7 @@ void calibration_run(struct traced_thread *t, struct thread_profile *m)
     calibration_begin(m);
     m->gap = UINT64_MAX >> 1; /* it includes no reading of the CPU clock */
     m->last = from_ticks;
-    m->all = true;
+    m->all_functions = true;
     if (atomic_load(&t->queue->wanted) & WANTED_EVERY)
         call_log_rehearse(m);
     t->profile = m;

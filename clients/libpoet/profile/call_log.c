@@ -9,6 +9,8 @@
 #include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/profile/thread_profile.h"
+#include "wire/call_records.h"
 #include "wire/program_messages.h"
 
 #include <errno.h>
@@ -60,9 +62,10 @@ static struct call_records_head *call_log_create_ring(const struct traced_thread
 
 static bool call_log_may_have(const struct traced_thread *t, struct thread_profile *m)
 {
-    if (m->every_later && m->every_later != NEVER)
-        m->every_later--;
-    return t && seccomp_allows(ALLOWED_QUEUES) && t->profile == m && !t->busy && !m->every_later &&
+    if (m->call_log.retry && m->call_log.retry != NEVER)
+        m->call_log.retry--;
+    return t && seccomp_allows(ALLOWED_QUEUES) && t->profile == m && !t->busy &&
+           !m->call_log.retry &&
            t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed);
 }
 
@@ -78,15 +81,15 @@ static __attribute__((noinline, cold)) bool call_log_begin_ring(struct thread_pr
     pthread_sigmask(SIG_BLOCK, &all, &before);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     busy_begin(t);
-    m->every = call_log_create_ring(t, m->clock);
-    m->every_later = m->every ? 0 : LATER;
-    m->every_open = m->every_lost = 0;
-    m->every_room = CALL_RECORDS_WORDS;
+    m->call_log.ring = call_log_create_ring(t, m->clock);
+    m->call_log.retry = m->call_log.ring ? 0 : LATER;
+    m->call_log.open = m->call_log.lost = 0;
+    m->call_log.room = CALL_RECORDS_WORDS;
     busy_end(t);
     pthread_setcancelstate(cancelling, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = saved;
-    return m->every != NULL;
+    return m->call_log.ring != NULL;
 }
 
 /* ---- writing ---- */
@@ -111,22 +114,22 @@ static inline void call_log_write_word(struct call_records_head *ring, uint64_t 
 static __attribute__((noinline)) bool call_log_check_space(struct thread_profile *m,
                                                            uint64_t needed)
 {
-    m->every_room =
-        atomic_load_explicit(&m->every->taken, memory_order_acquire) + CALL_RECORDS_WORDS;
-    return needed <= m->every_room;
+    m->call_log.room =
+        atomic_load_explicit(&m->call_log.ring->taken, memory_order_acquire) + CALL_RECORDS_WORDS;
+    return needed <= m->call_log.room;
 }
 
 static inline bool call_log_has_space(struct thread_profile *m)
 {
-    uint64_t needed = sum_of(&m->every->reserved) + sum_of(&m->every_open) + SPARE;
-    return LIKELY(needed <= m->every_room) || call_log_check_space(m, needed);
+    uint64_t needed = sum_of(&m->call_log.ring->reserved) + sum_of(&m->call_log.open) + SPARE;
+    return LIKELY(needed <= m->call_log.room) || call_log_check_space(m, needed);
 }
 
 static __attribute__((noinline, cold)) void call_log_append_lost(struct thread_profile *m)
 {
-    uint64_t lost = atomic_exchange_explicit(&m->every_lost, 0, memory_order_relaxed);
+    uint64_t lost = atomic_exchange_explicit(&m->call_log.lost, 0, memory_order_relaxed);
     if (lost)
-        call_log_write_word(m->every, call_record_word(0, false, lost));
+        call_log_write_word(m->call_log.ring, call_record_word(0, false, lost));
 }
 
 static inline size_t call_log_number(const struct thread_profile *m,
@@ -139,46 +142,46 @@ void call_log_begin(struct thread_profile *m, const struct profile_region_frame 
                     uint32_t context, uint64_t now)
 {
     size_t number = call_log_number(m, frame);
-    m->every_begun[number] = 0;
-    if (!context || (!LIKELY(m->every != NULL) && !call_log_begin_ring(m)))
+    m->call_log.begun[number] = 0;
+    if (!context || (!LIKELY(m->call_log.ring != NULL) && !call_log_begin_ring(m)))
         return;
     if (!call_log_has_space(m)) {
-        sum_add(&m->every_lost, 1);
-        sum_add(&m->every->lost, 1);
+        sum_add(&m->call_log.lost, 1);
+        sum_add(&m->call_log.ring->lost, 1);
         return;
     }
-    if (!LIKELY(!sum_of(&m->every_lost)))
+    if (!LIKELY(!sum_of(&m->call_log.lost)))
         call_log_append_lost(m);
-    sum_add(&m->every_open, 1);
-    call_log_write_word(m->every, call_record_word(context, false, now));
-    m->every_begun[number] = 1;
+    sum_add(&m->call_log.open, 1);
+    call_log_write_word(m->call_log.ring, call_record_word(context, false, now));
+    m->call_log.begun[number] = 1;
 }
 
 void call_log_end(struct thread_profile *m, const struct profile_region_frame *frame,
                   uint32_t context, uint64_t now)
 {
     size_t number = call_log_number(m, frame);
-    if (!m->every_begun[number])
+    if (!m->call_log.begun[number])
         return;
-    m->every_begun[number] = 0;
-    call_log_write_word(m->every, call_record_word(context, true, now));
-    sum_add(&m->every_open, UINT64_MAX);
+    m->call_log.begun[number] = 0;
+    call_log_write_word(m->call_log.ring, call_record_word(context, true, now));
+    sum_add(&m->call_log.open, UINT64_MAX);
 }
 
 void call_log_leave(struct thread_profile *m)
 {
-    if (!m->every)
+    if (!m->call_log.ring)
         return;
-    if (sum_of(&m->every_lost))
+    if (sum_of(&m->call_log.lost))
         call_log_append_lost(m);
-    munmap(m->every, CALL_RECORDS_MAP_BYTES);
-    m->every = NULL;
+    munmap(m->call_log.ring, CALL_RECORDS_MAP_BYTES);
+    m->call_log.ring = NULL;
 }
 
 void call_log_forked(struct thread_profile *m)
 {
-    if (m->every)
-        mmap(m->every, CALL_RECORDS_MAP_BYTES, PROT_READ | PROT_WRITE,
+    if (m->call_log.ring)
+        mmap(m->call_log.ring, CALL_RECORDS_MAP_BYTES, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
@@ -186,7 +189,7 @@ bool call_log_rehearse(struct thread_profile *m)
 {
     void *memory = mmap(NULL, CALL_RECORDS_MAP_BYTES, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    m->every = memory == MAP_FAILED ? NULL : memory;
-    m->every_room = CALL_RECORDS_WORDS;
-    return m->every != NULL;
+    m->call_log.ring = memory == MAP_FAILED ? NULL : memory;
+    m->call_log.room = CALL_RECORDS_WORDS;
+    return m->call_log.ring != NULL;
 }

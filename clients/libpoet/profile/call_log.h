@@ -3,10 +3,26 @@
 #ifndef CLIENTS_LIBPOET_PROFILE_CALL_LOG_H
 #define CLIENTS_LIBPOET_PROFILE_CALL_LOG_H
 
-#include "clients/libpoet/profile/thread_profile.h"
-#include "wire/call_records.h"
+#include "wire/profile_region.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
+
+struct thread_profile;
+struct call_records_head;
+
+/* The call log of a thread. Written by the thread in call_log.c. */
+struct thread_call_log {
+    struct call_records_head *ring; /* NULL: not wanted, or not available */
+    uint32_t retry; /* how often to skip before the next attempt */
+    uint64_t room; /* how many words may have been reserved, at the last look */
+    _Atomic uint64_t open; /* calls whose end will be written, too */
+    _Atomic uint64_t lost; /* calls that are missing, not reported yet */
+    uint8_t begun[REGION_FRAMES]; /* for each frame: its begin was written */
+};
 
 /* A call has begun in a frame, at that time; and the call in a frame has ended. */
 void call_log_begin(struct thread_profile *m, const struct profile_region_frame *frame,

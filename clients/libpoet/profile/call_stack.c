@@ -51,8 +51,8 @@ static inline void call_stack_update_range(_Atomic uint64_t *least, _Atomic uint
 static inline uint64_t call_stack_change_begin(struct thread_profile *m,
                                                const struct profile_region_frame *f)
 {
-    uint64_t outer = m->changing;
-    m->changing = f->stack;
+    uint64_t outer = m->changing_stack;
+    m->changing_stack = f->stack;
     atomic_signal_fence(memory_order_seq_cst);
     return outer;
 }
@@ -60,7 +60,7 @@ static inline uint64_t call_stack_change_begin(struct thread_profile *m,
 static inline void call_stack_change_end(struct thread_profile *m, uint64_t outer)
 {
     atomic_signal_fence(memory_order_seq_cst);
-    m->changing = outer;
+    m->changing_stack = outer;
 }
 
 /* ---- a call begins ---- */
@@ -158,7 +158,7 @@ static void call_stack_leave_dead(struct thread_profile *m, uint32_t wanted, uin
 
 static inline void look_for_child(struct thread_profile *m)
 {
-    if (!LIKELY(!m->vforked_leaves))
+    if (!LIKELY(!m->vforked.leaves))
         frames_rejoin(m);
 }
 
@@ -244,7 +244,7 @@ call_stack_time_end(struct thread_profile *m, struct profile_region_frame *f,
     if (LIKELY(f != frames_of(m)))
         f[-1].ran = ran;
     atomic_signal_fence(memory_order_seq_cst);
-    if (every && m->every)
+    if (every && m->call_log.ring)
         call_log_end(m, f, atomic_load_explicit(&f->context, memory_order_relaxed), now);
     /* Real time first: if a jump interrupts this, own time does not exceed it. */
     /* otherwise it is part of the outer call's */
@@ -282,14 +282,14 @@ void frames_leave_child(struct thread_profile *m)
     uint64_t now = m->last, ran = now - m->off;
     if (call_stack_depth(m) > REGION_FRAMES)
         fast_path_set_depth(m->head, REGION_FRAMES);
-    while (call_stack_depth(m) > m->vforked_depth && call_stack_top(m)->stack != OUTERMOST)
+    while (call_stack_depth(m) > m->vforked.depth && call_stack_top(m)->stack != OUTERMOST)
         call_stack_drop(m, now, ran);
-    m->vforked = 0;
+    m->vforked.process = 0;
 }
 
 void frames_rejoin(struct thread_profile *m)
 {
-    if (!m->vforked_leaves || getpid() != m->process)
+    if (!m->vforked.leaves || getpid() != m->process)
         return;
     frames_leave_child(m);
     vforked_stays(m);
@@ -328,9 +328,9 @@ void call_stack_base_leave(struct thread_profile *m, uint64_t ran)
         contexts_of(m)[0].open--;
     }
     fast_path_set_depth(m->head, (uint32_t)(f - frames_of(m)));
-    if (m->stepping) /* it resumes where it was, after its calls there */
+    if (m->activity.known) /* it resumes where it was, after its calls there */
         activity_switch(
-            m, m->since,
+            m, m->activity.since,
             2 * atomic_load_explicit(&call_stack_top(m)->context, memory_order_relaxed));
 }
 
@@ -388,7 +388,7 @@ static __attribute__((noinline)) void call_stack_exit_timed(struct thread_profil
                                                             struct profile_region_frame *f,
                                                             uint32_t depth)
 {
-    if (LIKELY(thread_profile_clock_is_ticks() && !m->every)) {
+    if (LIKELY(thread_profile_clock_is_ticks() && !m->call_log.ring)) {
         uint64_t now = thread_profile_ticks_from();
         if (LIKELY(call_stack_within_gap(m, wanted, now))) {
             m->last = now;
@@ -442,7 +442,7 @@ void call_stack_function_exit(struct thread_profile *m, uint32_t wanted, uint64_
         uint32_t c = atomic_load_explicit(&f->context, memory_order_relaxed);
         sum_add(&contexts_of(m)[c].ended, 1);
         fast_path_set_depth(m->head, depth - 1);
-        if (!LIKELY(!m->stepping))
+        if (!LIKELY(!m->activity.known))
             call_stack_exit(m, c);
     }
 }
@@ -485,7 +485,7 @@ static uint32_t call_stack_count_open(const struct thread_profile *m, uint32_t f
 static void call_stack_repair_counts(struct thread_profile *m,
                                      const struct profile_region_frame *innermost)
 {
-    m->changing = 0;
+    m->changing_stack = 0;
     for (const struct profile_region_frame *f = call_stack_top(m) + 1; f <= innermost; f++)
         contexts_of(m)[call_stack_first_in(m, f)].open =
             call_stack_count_open(m, call_stack_first_in(m, f));
@@ -556,9 +556,9 @@ static void call_stack_leave_below(struct thread_profile *m, uint32_t wanted, ui
 {
     stack_t other = excluded_function_signal_stack();
     const struct profile_region_frame *innermost = call_stack_top(m);
-    bool half_done = call_stack_is_left(m->changing, stack, &other);
-    if (call_stack_is_left(m->looking, stack, &other))
-        m->looking = 0;
+    bool half_done = call_stack_is_left(m->changing_stack, stack, &other);
+    if (call_stack_is_left(m->reading_stack, stack, &other))
+        m->reading_stack = 0;
     call_stack_drop_below(m, wanted, stack, other, half_done);
     if (half_done)
         call_stack_repair_counts(m, innermost);
@@ -575,7 +575,7 @@ void call_stack_cut(struct thread_profile *m, uint32_t wanted, uint64_t stack)
     look_for_child(m);
     if (m->ignored && m->ignored_stack < stack && !excluded_function_is_other_stack(m, stack))
         call_stack_end_ignored(m);
-    if (call_stack_top(m)->stack < stack || m->changing || m->looking)
+    if (call_stack_top(m)->stack < stack || m->changing_stack || m->reading_stack)
         call_stack_leave_below(m, wanted, stack);
     settle_in_turn(m);
 }

@@ -77,7 +77,8 @@ static inline __attribute__((always_inline)) bool fast_path_exit(const struct th
     struct profile_region_head *head = m->head;
     uint32_t depth = atomic_load_explicit(&head->depth, memory_order_relaxed);
     const struct profile_region_frame *f = &thread_profile_frames_in(head)[depth] - 1;
-    if (!LIKELY(depth <= m->room && f->function == function && !sum_of(&f->began) && !m->stepping))
+    if (!LIKELY(depth <= m->room && f->function == function && !sum_of(&f->began) &&
+                !m->activity.known))
         return false;
     uint32_t c = atomic_load_explicit(&f->context, memory_order_relaxed);
     sum_add(&thread_profile_contexts_in(head)[c].ended, 1);

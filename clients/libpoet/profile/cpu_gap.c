@@ -40,14 +40,14 @@ static struct cpu_gap_sample cpu_gap_read_clocks(const struct thread_profile *m)
 
 static void cpu_gap_set_anchor(struct thread_profile *m, const struct cpu_gap_sample *look)
 {
-    m->anchored = false; /* a handler may leave it half done */
+    m->anchor.set = false; /* a handler may leave it half done */
     atomic_signal_fence(memory_order_seq_cst);
-    m->from_ticks = look->ticks;
-    m->from_ns = look->ns;
-    m->from_cpu = look->cpu;
-    m->from_off = m->off;
+    m->anchor.ticks = look->ticks;
+    m->anchor.ns = look->ns;
+    m->anchor.cpu = look->cpu;
+    m->anchor.off = m->off;
     atomic_signal_fence(memory_order_seq_cst);
-    m->anchored = true;
+    m->anchor.set = true;
 }
 
 /* Tasks take turns on a thread of the system: the next one takes over what the last one knew of its
@@ -60,26 +60,26 @@ static __thread struct handed {
 void cpu_gap_leave(struct thread_profile *m, uint64_t now)
 {
     handed.at = 0;
-    if (!m->anchored)
+    if (!m->anchor.set)
         return;
     if ((int64_t)(now - m->last) > (int64_t)m->gap)
         cpu_gap_check(m, call_stack_top(m));
-    m->anchored = false;
+    m->anchor.set = false;
     handed = (struct handed){.at = now > m->last ? now : m->last,
-                             .from_ticks = m->from_ticks,
-                             .from_ns = m->from_ns,
-                             .from_cpu = m->from_cpu,
-                             .off = m->off - m->from_off};
+                             .from_ticks = m->anchor.ticks,
+                             .from_ns = m->anchor.ns,
+                             .from_cpu = m->anchor.cpu,
+                             .off = m->off - m->anchor.off};
 }
 
 void cpu_gap_return(struct thread_profile *m, uint64_t now)
 {
     if (handed.at && now - handed.at <= m->gap) {
-        m->from_ticks = handed.from_ticks;
-        m->from_ns = handed.from_ns;
-        m->from_cpu = handed.from_cpu;
-        m->from_off = m->off - handed.off; /* may be negative */
-        m->anchored = true;
+        m->anchor.ticks = handed.from_ticks;
+        m->anchor.ns = handed.from_ns;
+        m->anchor.cpu = handed.from_cpu;
+        m->anchor.off = m->off - handed.off; /* may be negative */
+        m->anchor.set = true;
         m->last = now;
     } else {
         cpu_gap_check(m, call_stack_top(m));
@@ -90,18 +90,18 @@ void cpu_gap_return(struct thread_profile *m, uint64_t now)
 /* In ticks since the anchor; the length of a tick follows from the two times. */
 static uint64_t cpu_gap_off_by(const struct thread_profile *m, const struct cpu_gap_sample *look)
 {
-    uint64_t ns = look->ns - m->from_ns, ran = look->cpu - m->from_cpu;
+    uint64_t ns = look->ns - m->anchor.ns, ran = look->cpu - m->anchor.cpu;
     if (ran >= ns)
-        return m->from_off;
+        return m->anchor.off;
     double off = (double)(ns - ran) / (double)ns;
-    return m->from_off + (uint64_t)(off * (double)(look->ticks - m->from_ticks));
+    return m->anchor.off + (uint64_t)(off * (double)(look->ticks - m->anchor.ticks));
 }
 
 /* From here on its off-CPU time is not known. */
 static void cpu_gap_set_blind(struct thread_profile *m)
 {
     atomic_store_explicit(&m->head->blind, 1, memory_order_relaxed);
-    m->anchored = false;
+    m->anchor.set = false;
     m->last = thread_profile_ticks(m);
 }
 
@@ -151,16 +151,16 @@ bool cpu_gap_check(struct thread_profile *m, const struct profile_region_frame *
         cpu_gap_set_blind(m);
         return true;
     }
-    if (m->looking) /* interrupted by a signal handler */
+    if (m->reading_stack) /* interrupted by a signal handler */
         return false;
-    m->looking = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    m->reading_stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
     atomic_signal_fence(memory_order_seq_cst);
     if (getpid() != m->process) {
         cpu_gap_sample_for_parent(m, innermost);
     } else {
         struct cpu_gap_sample look = cpu_gap_read_clocks(m);
-        m->vforked = m->vforked_leaves ? m->vforked : 0;
-        if (!m->anchored)
+        m->vforked.process = m->vforked.leaves ? m->vforked.process : 0;
+        if (!m->anchor.set)
             cpu_gap_set_anchor(m, &look);
         cpu_gap_take_sample(m, innermost, &look);
         sum_set(&m->head->looked_ticks, look.ticks);
@@ -168,6 +168,6 @@ bool cpu_gap_check(struct thread_profile *m, const struct profile_region_frame *
         m->last = look.ticks;
     }
     atomic_signal_fence(memory_order_seq_cst);
-    m->looking = 0;
+    m->reading_stack = 0;
     return true;
 }

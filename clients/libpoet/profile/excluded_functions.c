@@ -15,7 +15,7 @@ enum function_measurement excluded_function_measurement(const struct thread_prof
 {
     enum function_measurement (*pick)(uint64_t) =
         atomic_load_explicit(&call_stack_filter, memory_order_relaxed),
-                              is = pick && !m->all ? pick(function) : MEASUREMENT_FULL;
+                              is = pick && !m->all_functions ? pick(function) : MEASUREMENT_FULL;
     return is == MEASUREMENT_FULL && throttle_is_throttled(m, function) ? MEASUREMENT_COUNTED : is;
 }
 

@@ -143,10 +143,10 @@ bool region_create(struct traced_thread *t)
 /* Adds the time that a task was on no thread of the system to its current call, as off-CPU time. */
 static void region_add_paused(struct thread_profile *m, uint64_t now)
 {
-    uint64_t away = (int64_t)(now - m->left) > 0 ? now - m->left : 0;
+    uint64_t away = (int64_t)(now - m->replaced_at) > 0 ? now - m->replaced_at : 0;
     m->off += away;
-    m->left = 0;
-    m->since = now; /* meanwhile it did nothing */
+    m->replaced_at = 0;
+    m->activity.since = now; /* meanwhile it did nothing */
     m->last = now;
     sum_add(&frames_timed(m, call_stack_top(m))->off, away);
     sum_set(&m->head->off_ticks, m->off);
@@ -155,7 +155,7 @@ static void region_add_paused(struct thread_profile *m, uint64_t now)
 void region_check(struct traced_thread *t)
 {
     struct thread_profile *m = t->profile;
-    if (m && m->anchored && !m->left)
+    if (m && m->anchor.set && !m->replaced_at)
         cpu_gap_check(m, call_stack_top(m));
 }
 
@@ -191,7 +191,7 @@ static uint64_t region_settle(struct thread_profile *m)
     uint64_t now = thread_profile_ticks(m);
     if (call_stack_depth(m) > REGION_FRAMES)
         atomic_store(&m->head->depth, REGION_FRAMES);
-    if (m->left) /* a task that ends without having run again */
+    if (m->replaced_at) /* a task that ends without having run again */
         region_add_paused(m, now);
     if (m->jumps)
         frames_settle(m);
@@ -259,15 +259,15 @@ void region_pause(struct traced_thread *t)
     struct thread_profile *m = t->profile;
     if (!m)
         return;
-    m->left = thread_profile_ticks(m);
-    cpu_gap_leave(m, m->left);
+    m->replaced_at = thread_profile_ticks(m);
+    cpu_gap_leave(m, m->replaced_at);
 }
 
 /* Other threads of the system have other CPU clocks. */
 void region_resume(struct traced_thread *t)
 {
     struct thread_profile *m = t->profile;
-    if (!m || !m->left)
+    if (!m || !m->replaced_at)
         return;
     uint64_t now = thread_profile_ticks(m);
     region_add_paused(m, now);

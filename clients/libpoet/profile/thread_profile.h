@@ -7,6 +7,7 @@
 
 #include "clients/libpoet/core/tracer_clock.h"
 #include "clients/libpoet/core/likely.h"
+#include "clients/libpoet/profile/call_log.h"
 #include "wire/activity_record.h"
 #include "wire/profile_region.h"
 
@@ -24,7 +25,36 @@
  * stack. */
 #define OUTERMOST UINT64_MAX
 
-struct call_records_head;
+/* A child of vfork that runs in its parent's place. Written by the child (vforked.h), cpu_gap.c and
+ * call_stack.c. */
+struct vforked_child {
+    int process; /* process id; 0: none is known */
+    uint32_t depth; /* how many frames are its parent's */
+    bool leaves; /* it is about to execute another program */
+};
+
+/* The reading of the clocks from which off-CPU time is counted. Written by cpu_gap.c. */
+struct cpu_gap_anchor {
+    bool set; /* the reading was made */
+    uint64_t ticks, ns, cpu, off; /* off: the thread's off-CPU time then */
+};
+
+struct activity_step {
+    uint64_t ticks;
+    uint32_t calls, epoch; /* of another epoch: not one of the segments of this one */
+};
+
+/* The segments of a thread since its last record, and the one that it is in. Written by activity.h
+ * and activity.c, in functions that take the whole profile, which saves instructions. */
+struct thread_activity {
+    struct activity_step *segments; /* by number; NULL: none are reported */
+    uint64_t since; /* ticks, when it entered this segment */
+    uint32_t step, attributed; /* where it is; the segment to which its time is attributed */
+    uint32_t epoch; /* increases with each record */
+    bool known; /* its segment is known */
+    bool changed; /* segments have changed since the last record */
+    uint32_t touched_count, touched[ACTIVITY_AT_ONCE]; /* those since the last record */
+};
 
 struct thread_profile {
     /* contexts, by their parent and function; the first member, which saves an instruction */
@@ -40,41 +70,23 @@ struct thread_profile {
     _Atomic uint32_t next; /* context; may be above REGION_CONTEXTS */
     /* frames that the fast path may use: REGION_FRAMES; 0: an ignored call is open */
     uint32_t room;
-    bool all; /* regardless of the functions that the user named */
+    bool all_functions; /* regardless of the functions that the user named */
     uint32_t throttled; /* how many of the throttled functions it has noticed (throttle.h) */
     uint32_t ignored_open; /* how many calls of the ignored function are open */
     uint64_t ignored, ignored_stack; /* the outermost one, and its stack address; 0: none */
     /* Stack addresses at which it is reading the CPU clock, and at which a call is being begun or
      * ended; 0: neither. Otherwise handlers that interrupt it leave that alone, and jumps out of
      * them repair it. */
-    uint64_t looking, changing;
+    uint64_t reading_stack, changing_stack;
     /* Jumps since the numbers of ended calls were settled. */
     uint32_t jumps;
     /* Calls of a coroutine have paused: frames do not show which calls have ended. */
     bool paused;
-    /* vforked.h: process id of a child of vfork that runs in the thread's place, 0: none is known;
-     * how many frames are its parent's; whether it is about to execute another program. */
-    int vforked;
-    uint32_t vforked_depth;
-    bool vforked_leaves;
-    bool anchored; /* the first reading was made, from which `off` is counted */
-    uint64_t from_ticks, from_ns, from_cpu, from_off;
-    /* activity.h: */
-    struct activity_step *did; /* by segment; NULL: none are reported */
-    uint64_t since; /* ticks, when it entered this segment */
-    uint32_t step, at; /* where it is; the segment to which its time is attributed */
-    uint32_t epoch; /* increases with each record */
-    bool stepping; /* its segment is known */
-    bool moved; /* segments have changed since the last record */
-    uint32_t touched_count, touched[ACTIVITY_AT_ONCE];
-    uint64_t left; /* ticks, when another task replaced it; 0: not replaced */
-    /* call log; NULL: not wanted, or not available */
-    struct call_records_head *every;
-    uint32_t every_later; /* how often to skip before the next attempt */
-    uint64_t every_room; /* how many words may have been reserved, at the last look */
-    _Atomic uint64_t every_open; /* calls whose end will be written, too */
-    _Atomic uint64_t every_lost; /* calls that are missing, not reported yet */
-    uint8_t every_begun[REGION_FRAMES]; /* for each frame: its begin was written */
+    struct vforked_child vforked;
+    struct cpu_gap_anchor anchor;
+    struct thread_activity activity;
+    uint64_t replaced_at; /* ticks, when another task replaced it; 0: not replaced */
+    struct thread_call_log call_log;
     _Atomic uint32_t firsts[FIRST_CONTEXTS]; /* of each function */
     _Atomic uint32_t other; /* context of SCOPE_OTHER; 0: there is none */
     _Atomic uint32_t others[OTHER_CONTEXTS]; /* below it, of each function */

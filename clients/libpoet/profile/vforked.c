@@ -7,7 +7,7 @@
 
 static bool vforked_is_here(const struct thread_profile *m)
 {
-    return m && m->vforked && m->vforked == getpid();
+    return m && m->vforked.process && m->vforked.process == getpid();
 }
 
 void vforked_ends(struct thread_profile *m)
@@ -21,6 +21,6 @@ void vforked_leaves(struct thread_profile *m)
 {
     if (!vforked_is_here(m) || !cpu_gap_check(m, call_stack_top(m)))
         return;
-    m->vforked_leaves = true;
+    m->vforked.leaves = true;
     m->room = 0;
 }

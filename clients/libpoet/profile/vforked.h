@@ -16,9 +16,9 @@ void vforked_ends(struct thread_profile *m);
 void vforked_leaves(struct thread_profile *m);
 static inline void vforked_stays(struct thread_profile *m)
 {
-    if (!m || !m->vforked_leaves)
+    if (!m || !m->vforked.leaves)
         return;
-    m->vforked_leaves = false;
+    m->vforked.leaves = false;
     m->room = m->ignored ? 0 : REGION_FRAMES;
 }
 
@@ -27,10 +27,10 @@ static inline void vforked_seen(struct thread_profile *m,
                                 const struct profile_region_frame *innermost)
 {
     int child = getpid();
-    if (m->vforked == child)
+    if (m->vforked.process == child)
         return;
-    m->vforked = child;
-    m->vforked_depth = (uint32_t)(innermost - frames_of(m)) + 1;
+    m->vforked.process = child;
+    m->vforked.depth = (uint32_t)(innermost - frames_of(m)) + 1;
 }
 
 #pragma GCC visibility pop
