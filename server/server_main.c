@@ -268,9 +268,9 @@ static void server_main_finish(struct server *server)
         free(server->endpoints[i]);
     }
     for (size_t i = 0; i < server->runs.count; i++) {
-        if (!server->quiet && server->runs.items[i]->live)
+        if (!server->quiet && server->runs.items[i]->status.live)
             server_log("run %u: %s: %llu events", server->runs.items[i]->number,
-                       server->runs.items[i]->file,
+                       server->runs.items[i]->file.path,
                        (unsigned long long)order_figures(server->runs.items[i]->order).events);
         if (server->stopping && order_count(server->runs.items[i]->order) > QUICK_EVENTS)
             tracefile_close(

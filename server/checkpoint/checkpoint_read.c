@@ -43,7 +43,7 @@ bool checkpoint_read_news(struct run *run, struct chunk news, void (*play)(void 
             site.context = decode_u32(&in);
         }
         if (!in.error)
-            run_site(run, site);
+            site_table_add(&run->sites, site);
     }
     while (decoder_remaining(&in)) {
         struct event_id at = decode_event_id(&in);
@@ -64,13 +64,13 @@ static const uint8_t *read_begin(struct decoder *in, struct run *run, uint32_t *
     int64_t last_ns = (int64_t)decode_u64(in);
     uint32_t processes = decode_u32(in);
     if (run)
-        run->last_ns = last_ns;
+        run->clock.last_ns = last_ns;
     for (uint32_t i = 0; i < processes && !in->error; i++) {
         uint64_t waited = decode_u64(in), dropped = decode_u64(in), unfollowed = decode_u64(in);
-        if (run && i < run->process_count) {
-            run->processes[i].waited_ns = waited;
-            run->processes[i].dropped = dropped;
-            run->processes[i].unfollowed = unfollowed;
+        if (run && i < run->processes.count) {
+            run->processes.items[i].waited_ns = waited;
+            run->processes.items[i].dropped = dropped;
+            run->processes.items[i].unfollowed = unfollowed;
         }
     }
     *hangups = decode_u32(in);
@@ -118,9 +118,9 @@ void checkpoint_read_threads(struct run *run, struct chunk threads)
             return;
         uint8_t doubt = (uint8_t)(session >> THREAD_UNCERTAINTY_SHIFT);
         session &= (1u << THREAD_UNCERTAINTY_SHIFT) - 1;
-        if (session >= run->session_count || !run->sessions[session])
+        if (session >= run->sessions.count || !run->sessions.items[session])
             continue;
-        struct thread_state *state = thread_state_for(run->sessions[session], code);
+        struct thread_state *state = thread_state_for(run->sessions.items[session], code);
         state->last[0] = last;
         state->last[1] = other;
         state->doubt = doubt < UNTRACED_COUNT ? doubt : UNTRACED_NONE;

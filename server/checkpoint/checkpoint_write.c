@@ -159,7 +159,7 @@ void checkpoint_resume(struct run *run, uint64_t news, const struct checkpoint_h
 {
     struct checkpoint_writer *s = checkpoint_writer_of(run);
     s->news = news;
-    s->sites = run->site_count;
+    s->sites = run->sites.count;
     s->hangups = array_reserve(s->hangups, &s->hangup_room, count + 1, sizeof *s->hangups);
     for (; s->hangup_count < count; s->hangup_count++)
         s->hangups[s->hangup_count] = hangups[s->hangup_count];
@@ -172,14 +172,14 @@ static void put_news(struct run *run)
     struct checkpoint_writer *s = checkpoint_writer_of(run);
     struct encoder out = {0};
     keep_passing(run, true);
-    if (!s->facts.size && !s->texts.size && s->sites == run->site_count)
+    if (!s->facts.size && !s->texts.size && s->sites == run->sites.count)
         return;
     encode_u64(&out, s->news);
     encode_u32(&out, (uint32_t)s->facts.size);
     encode_bytes(&out, s->facts.data, s->facts.size);
-    encode_u32(&out, (uint32_t)(run->site_count - s->sites));
-    for (; s->sites < run->site_count; s->sites++) {
-        const struct site *site = &run->site_list[s->sites];
+    encode_u32(&out, (uint32_t)(run->sites.count - s->sites));
+    for (; s->sites < run->sites.count; s->sites++) {
+        const struct site *site = &run->sites.items[s->sites];
         encode_u32(&out, site->process | (site->thread ? SITE_IN_FUNCTION : 0));
         encode_u64(&out, site->address);
         if (site->thread) {
@@ -198,12 +198,12 @@ static void put_news(struct run *run)
 static void put_state(const struct run *run, struct encoder *out)
 {
     const struct checkpoint_writer *s = checkpoint_writer_of(run);
-    encode_u64(out, (uint64_t)run->last_ns);
-    encode_u32(out, (uint32_t)run->process_count);
-    for (size_t i = 0; i < run->process_count; i++) {
-        encode_u64(out, run->processes[i].waited_ns);
-        encode_u64(out, run->processes[i].dropped);
-        encode_u64(out, run->processes[i].unfollowed);
+    encode_u64(out, (uint64_t)run->clock.last_ns);
+    encode_u32(out, (uint32_t)run->processes.count);
+    for (size_t i = 0; i < run->processes.count; i++) {
+        encode_u64(out, run->processes.items[i].waited_ns);
+        encode_u64(out, run->processes.items[i].dropped);
+        encode_u64(out, run->processes.items[i].unfollowed);
     }
     encode_u32(out, (uint32_t)s->hangup_count);
     for (size_t i = 0; i < s->hangup_count; i++) {
@@ -215,8 +215,8 @@ static void put_state(const struct run *run, struct encoder *out)
 /* Writes the position of each thread; lowers *oldest to the epoch of the oldest held event. */
 static void put_threads(const struct run *run, struct encoder *out, uint32_t *oldest)
 {
-    for (size_t i = 0; i < run->session_count; i++) {
-        struct program_session *session = run->sessions[i];
+    for (size_t i = 0; i < run->sessions.count; i++) {
+        struct program_session *session = run->sessions.items[i];
         if (!session)
             continue;
         program_session_forget_ended(session);
@@ -244,7 +244,7 @@ static bool checkpoint_begin_write(struct run *run)
     put_state(run, &s->state);
     call_contexts_save(&run->contexts, keep_sums, run);
     program_metrics_save(run, keep_meters, run);
-    agent_positions_save(&run->reached, keep_reached, run);
+    agent_positions_save(&run->agent_positions, keep_reached, run);
     put_news(run);
     s->state_news = s->news;
     bool ok = !s->state.failed && !threads.failed &&

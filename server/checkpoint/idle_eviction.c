@@ -19,19 +19,20 @@
  * was deleted can be evicted, too, and is lost then. */
 static bool idle_eviction_may_evict(const struct run *run)
 {
-    return !run->resting && run->finished && !run->connected && !run->watchers &&
-           strchr(run->key, '@') && (run->deleted || tracefile_exists(run->trace));
+    return !run->eviction.evicted && run->status.finished && !run->programs.connected &&
+           !run->eviction.viewers && strchr(run->key, '@') &&
+           (run->file.deleted || tracefile_exists(run->trace));
 }
 
 static struct run *idle_eviction_empty_run(const struct run *run)
 {
     struct run *shell = run_new(run->key, run->number, NULL);
-    shell->file = xstrdup(run->file);
-    shell->wall_ns = run->wall_ns;
-    shell->clock_ahead_ns = run->clock_ahead_ns;
-    shell->resting = true;
-    shell->rest_events = order_figures(run->order).events;
-    shell->rest_lost = run_lost(run);
+    shell->file.path = xstrdup(run->file.path);
+    shell->clock.wall_ns = run->clock.wall_ns;
+    shell->clock.ahead_ns = run->clock.ahead_ns;
+    shell->eviction.evicted = true;
+    shell->eviction.events = order_figures(run->order).events;
+    shell->eviction.lost = run_lost(run);
     return shell;
 }
 
@@ -42,7 +43,8 @@ void idle_evict_finished(struct run_registry *runs)
         for (size_t i = 0; i < runs->count; i++) {
             if (!idle_eviction_may_evict(runs->items[i]))
                 continue;
-            if (!count || runs->items[i]->asked < runs->items[oldest]->asked)
+            if (!count ||
+                runs->items[i]->eviction.last_use < runs->items[oldest]->eviction.last_use)
                 oldest = i;
             count++;
         }
@@ -57,10 +59,10 @@ void idle_evict_finished(struct run_registry *runs)
 struct run *idle_reload_run(struct run_registry *runs, size_t index, const char **why)
 {
     struct run *shell = runs->items[index];
-    shell->asked = ++runs->askings;
-    if (!shell->resting)
+    shell->eviction.last_use = ++runs->askings;
+    if (!shell->eviction.evicted)
         return shell;
-    struct run *run = trace_replay(shell->file, why);
+    struct run *run = trace_replay(shell->file.path, why);
     if (!run)
         return NULL;
     if (strncmp(run->key, shell->key, TRACEFILE_NAME_BYTES - 1) != 0) {
@@ -69,8 +71,8 @@ struct run *idle_reload_run(struct run_registry *runs, size_t index, const char 
         return NULL;
     }
     run->number = shell->number;
-    run->finished = true;
-    run->asked = shell->asked;
+    run->status.finished = true;
+    run->eviction.last_use = shell->eviction.last_use;
     free(run->key);
     free(run->name);
     run->key = shell->key;
@@ -84,15 +86,15 @@ void idle_check_deleted_files(struct run_registry *runs)
 {
     for (size_t i = 0; i < runs->count; i++) {
         struct run *run = runs->items[i];
-        if (!run->live || run->deleted || tracefile_exists(run->trace))
+        if (!run->status.live || run->file.deleted || tracefile_exists(run->trace))
             continue;
-        run->deleted = true;
+        run->file.deleted = true;
         server_log(
             "%s was deleted: the recording will be lost when the server exits, or %u other runs "
             "have ended",
-            run->file, AWAKE_MOST);
-        free(run->damage);
-        run->damage =
+            run->file.path, AWAKE_MOST);
+        free(run->file.damage);
+        run->file.damage =
             xstrdup("the file was deleted: the recording will be lost when the server exits");
     }
 }

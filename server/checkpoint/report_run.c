@@ -38,10 +38,11 @@ static void plain_signals(posix_spawnattr_t *attributes)
 void report_run_begin(const struct run *run)
 {
     static char path[PATH_MAX], name[] = "poet", verb[] = "report", option[] = "-o";
-    if (!run->report || !run->file)
+    if (!run->report || !run->file.path)
         return;
     const char *poet = find_poet(path, sizeof path);
-    char *arguments[] = {name, verb, run->file, *run->report ? option : NULL, run->report, NULL};
+    char *arguments[] = {name,        verb, run->file.path, *run->report ? option : NULL,
+                         run->report, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     pid_t child;
@@ -53,5 +54,5 @@ void report_run_begin(const struct run *run)
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (error)
-        server_log("%s: no report: %s: %s", run->file, poet, strerror(error));
+        server_log("%s: no report: %s: %s", run->file.path, poet, strerror(error));
 }

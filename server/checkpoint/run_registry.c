@@ -67,7 +67,7 @@ void run_registry_add(struct run_registry *runs, struct run *run)
 
 void run_registry_touch(struct run_registry *runs, struct run *run)
 {
-    run->asked = ++runs->askings;
+    run->eviction.last_use = ++runs->askings;
 }
 
 /* Moves aside a run that an earlier server began and that no agent has continued: another run
@@ -76,13 +76,13 @@ static void run_registry_move_aside(const struct run_registry *runs, const char 
 {
     for (size_t i = 0; i < runs->count; i++) {
         struct run *run = runs->items[i];
-        if (!run->left || strcmp(run->file, path) != 0)
+        if (!run->status.unclaimed || strcmp(run->file.path, path) != 0)
             continue;
         struct error error;
         char *aside = output_path_set_aside(path, "another run begins", &error);
         if (aside) {
-            free(run->file);
-            run->file = aside;
+            free(run->file.path);
+            run->file.path = aside;
         } else {
             server_log("%s", error.text);
         }
@@ -102,20 +102,20 @@ static struct run *begin_run(struct run_registry *runs, const char *key, char *w
     }
     free(path);
     struct run *run = run_new(key, (unsigned)runs->count + 1, trace);
-    run->file = used;
-    run->live = true;
+    run->file.path = used;
+    run->status.live = true;
     run_set_wait_for_missing(run);
     checkpoint_begin(run, runs->keep_bytes);
     run_registry_add(runs, run);
     if (!runs->quiet)
-        server_log("run %u \"%s\" begins: %s", run->number, run->name, run->file);
+        server_log("run %u \"%s\" begins: %s", run->number, run->name, run->file.path);
     return run;
 }
 
 struct run *run_registry_find(struct run_registry *runs, const char *key, char *why, size_t size)
 {
     for (size_t i = 0; i < runs->count; i++)
-        if (!runs->items[i]->resting && strcmp(runs->items[i]->key, key) == 0)
+        if (!runs->items[i]->eviction.evicted && strcmp(runs->items[i]->key, key) == 0)
             return runs->items[i];
     return begin_run(runs, key, why, size);
 }

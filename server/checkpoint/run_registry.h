@@ -7,8 +7,8 @@
 struct run_registry {
     struct run **items; /* in the order of their begin */
     size_t count, room;
-    /* counter of uses for struct run.asked; run_registry_touch() and idle_reload_run() increment
-     * it */
+    /* Counter of uses, for last_use of struct run_eviction; run_registry_touch() and
+     * idle_reload_run() increment it. */
     uint64_t askings;
     const char *output; /* FILE, DIR/ or NULL for the user's state directory */
     uint64_t keep_bytes; /* maximum for each run; 0: everything is kept */

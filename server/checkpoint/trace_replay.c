@@ -53,7 +53,7 @@ static void trace_replay_print_progress(struct trace_replay_state *player)
 
 static struct program_session *session_of(const struct trace_replay_state *player, uint32_t number)
 {
-    return number < player->run->session_count ? player->run->sessions[number] : NULL;
+    return number < player->run->sessions.count ? player->run->sessions.items[number] : NULL;
 }
 
 static void trace_replay_apply_clocks(struct trace_replay_state *player, struct chunk chunk)
@@ -68,9 +68,9 @@ static void begin_session(struct trace_replay_state *player, struct chunk chunk)
     struct hello_message hello;
     struct decoder in = decoder_init(chunk.data, chunk.size);
     bool good = hello_message_decode(&in, &hello) && hello.role == ROLE_PROGRAM;
-    if (!good || chunk.session > player->run->process_count || chunk.session >= LIMIT_LINES)
+    if (!good || chunk.session > player->run->processes.count || chunk.session >= LIMIT_LINES)
         player->trouble = "invalid session";
-    else if (chunk.session == player->run->process_count)
+    else if (chunk.session == player->run->processes.count)
         program_session_new(player->run, chunk.session, &hello);
     hello_message_free(&hello);
 }
@@ -244,7 +244,7 @@ static void trace_replay_apply_message(struct trace_replay_state *player, struct
 static void trace_replay_apply_end(struct trace_replay_state *player, struct chunk chunk)
 {
     struct decoder in = decoder_init(chunk.data, chunk.size);
-    player->run->ended_ns = (int64_t)decode_u64(&in);
+    player->run->clock.ended_ns = (int64_t)decode_u64(&in);
     if (!decoder_finish(&in))
         player->trouble = "invalid end";
 }
@@ -256,7 +256,7 @@ static void trace_replay_apply_chunk(void *context, struct chunk chunk)
     if (chunk.kind == CHUNK_AGENT || chunk.kind == CHUNK_FORWARDED)
         return; /* only forwarding needs these */
     if (chunk.kind == CHUNK_REACHED) {
-        if (!stale && !agent_position_apply(&player->run->reached, chunk.data, chunk.size))
+        if (!stale && !agent_position_apply(&player->run->agent_positions, chunk.data, chunk.size))
             player->trouble = "invalid mark";
         return;
     }
@@ -327,26 +327,26 @@ struct run *trace_replay(const char *path, const char **why)
     run_set_wait_for_missing(player.run);
     char *damage;
     tracefile_replay(file, trace_replay_apply_all, &player, &damage);
-    for (size_t i = 0; i < player.run->session_count; i++) {
-        if (player.run->sessions[i])
-            player.run->unfinished = true;
-        program_session_free(player.run->sessions[i]);
+    for (size_t i = 0; i < player.run->sessions.count; i++) {
+        if (player.run->sessions.items[i])
+            player.run->file.unfinished = true;
+        program_session_free(player.run->sessions.items[i]);
     }
     free(player.passed.items);
     run_pack(player.run);
-    player.run->connected = 0; /* a file has no connected programs */
+    player.run->programs.connected = 0; /* a file has no connected programs */
     if (player.lost) {
         free(damage);
         run_free(player.run);
         *why = "the trace file is damaged: its state cannot be read";
         return NULL;
     }
-    player.run->file = xstrdup(path);
-    player.run->unfinished |= !player.ended;
-    player.run->written = player.run->unfinished && tracefile_is_written(file);
-    player.run->damage = damage;
+    player.run->file.path = xstrdup(path);
+    player.run->file.unfinished |= !player.ended;
+    player.run->file.still_written = player.run->file.unfinished && tracefile_is_written(file);
+    player.run->file.damage = damage;
     if (!damage && player.trouble)
-        player.run->damage = xasprintf("damaged: %s", player.trouble);
+        player.run->file.damage = xasprintf("damaged: %s", player.trouble);
     return player.run;
 }
 
@@ -361,7 +361,7 @@ struct run *trace_replay_resumed(struct tracefile *file, const char *path, uint6
     tracefile_replay_known(file, trace_replay_apply_all, &player, &damage);
     *why = damage || player.trouble || player.lost ? "it is damaged" : NULL;
     if (!*why) {
-        run->file = xstrdup(path);
+        run->file.path = xstrdup(path);
         run_is_live(run);
         checkpoint_begin(run, keep_bytes);
         checkpoint_resume(run, tracefile_updates(file), player.hangups, player.hangup_count);

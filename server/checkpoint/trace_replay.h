@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* Reads a trace file into a new run.  Returns NULL with the reason in *why if it is not a trace
- * file. run->damage describes missing parts. */
+ * file. run->file.damage describes missing parts. */
 struct run *trace_replay(const char *path, const char **why);
 /* Returns the run of a file that is resumed (tracefile_resume), as of its newest state; the
  * caller must deliver the rest of the journal.  Takes ownership of the file, also on failure. */

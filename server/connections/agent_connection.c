@@ -122,13 +122,13 @@ static struct agent_source *agent_connection_begin_source(struct connection *pee
     idle_evict_finished(&peer->server->runs); /* a run that has ended is not continued */
     struct run *run = run_registry_find(&peer->server->runs, key ? key : "", why, sizeof why);
     free(key);
-    if (!run || !run->live) {
+    if (!run || !run->status.live) {
         connection_reject(peer, "%s", run ? "the run has ended" : why);
         return NULL;
     }
     open_journal_run(peer->server, run);
     tracefile_is_live(run->trace, false);
-    run->left = false;
+    run->status.unclaimed = false;
     sources->items =
         array_reserve(sources->items, &sources->room, sources->count + 1, sizeof *sources->items);
     struct agent_source *source = &sources->items[sources->count++];
@@ -152,7 +152,8 @@ static void keep_clocks(struct server *server, struct agent_source *source)
 {
     struct agent_peer *forwarder = source->peer ? source->peer->agent : NULL;
     bool ends = source->origin->ended && !source->settled;
-    if (!forwarder || !source->run || source->run->finished || !(forwarder->received || ends))
+    if (!forwarder || !source->run || source->run->status.finished ||
+        !(forwarder->received || ends))
         return;
     source->settled = source->origin->ended;
     clock_samples_save(&forwarder->clocking, server, source->run,
@@ -190,10 +191,10 @@ static void agent_connection_receive_stream(struct connection *peer, const uint8
     /* All of a run may be in the file, and it is over. */
     bool resumes = source->resumed && source->run;
     if (resumes && !peer->server->quiet)
-        server_log("%s: %s resumes with chunk %llu", source->run->file, peer->name,
+        server_log("%s: %s resumes with chunk %llu", source->run->file.path, peer->name,
                    (unsigned long long)source->origin->next);
     if (resumes)
-        source->run->left = false;
+        source->run->status.unclaimed = false;
     source->resumed = source->settled = false;
     forwarder->received = true; /* the run may be over at once */
     keep_clocks(peer->server, source);
@@ -223,7 +224,7 @@ static enum receive_result agent_connection_apply_batch(struct connection *peer,
                                  batch->count, sources->raw, batch->raw, why);
     capture_unlock(peer->server->taker);
     if (took == RECEIVE_DONE && source->origin->open) {
-        source->run->finished = source->run->ending = false;
+        source->run->status.finished = source->run->status.ending = false;
         tracefile_lock(source->run->trace, true);
         tracefile_is_live(source->run->trace, false);
     }
@@ -410,7 +411,8 @@ void agent_connection_reject(struct server *server, const struct run *run, uint3
         capture_unlock(server->taker);
         if (!is_there)
             continue;
-        server_log("%s: program %u, forwarded by an agent: %s: dropped", run->file, session, why);
+        server_log("%s: program %u, forwarded by an agent: %s: dropped", run->file.path, session,
+                   why);
         return;
     }
 }
@@ -425,7 +427,7 @@ void agent_connection_poll(struct server *server)
     for (size_t i = 0; sources && i < sources->count; i++) {
         struct agent_source *source = &sources->items[i];
         keep_clocks(server, source);
-        if (!source->run || !source->run->finished || !source->origin->ended)
+        if (!source->run || !source->run->status.finished || !source->origin->ended)
             continue;
         source->complete = source->origin->next;
         if (source->peer) {

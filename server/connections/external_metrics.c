@@ -76,8 +76,8 @@ void external_metrics_receive(struct connection *peer, struct decoder *in)
     char *name = decode_name(in, MESSAGE_LABEL_BYTES - 1),
          *unit = decode_name(in, MESSAGE_LABEL_BYTES - 1);
     int64_t value = (int64_t)decode_u64(in);
-    if (decoder_finish(in) && *name && peer->run && peer->run->live && run_capture(peer->run) &&
-        peer->run->connected) {
+    if (decoder_finish(in) && *name && peer->run && peer->run->status.live &&
+        run_capture(peer->run) && peer->run->programs.connected) {
         uint32_t code = code_of(peer, name, unit);
         if (code)
             external_metrics_write_sample(peer, code, value);

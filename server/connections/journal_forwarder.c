@@ -25,7 +25,7 @@ static void journal_forwarder_release_runs(struct run *run)
 static void journal_forwarder_end_run(struct server *server, size_t i)
 {
     struct run *run = server->runs.items[i];
-    char *path = xstrdup(run->file);
+    char *path = xstrdup(run->file.path);
     journal_reader_end(server, run);
     run_free(run);
     memmove(server->runs.items + i, server->runs.items + i + 1,

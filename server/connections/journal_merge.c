@@ -69,7 +69,7 @@ static bool journal_merge_take_chunks(struct server *server, struct run *run,
     capture_unlock(server->taker);
     if (took == RECEIVE_DONE)
         return true;
-    return journal_merge_report_error(took == RECEIVE_FULL ? run->file : file->path,
+    return journal_merge_report_error(took == RECEIVE_FULL ? run->file.path : file->path,
                                       took == RECEIVE_FULL ? strerror(errno) : why);
 }
 

@@ -43,12 +43,12 @@ static void end_stretch(struct capture *taking)
 static void cannot_read(struct run *run)
 {
     struct capture *taking = run_capture(run);
-    server_log("%s: %llu bytes of its journal are unreadable", run->file,
+    server_log("%s: %llu bytes of its journal are unreadable", run->file.path,
                (unsigned long long)(taking->now->size - taking->offset));
-    free(run->damage);
-    run->damage = xasprintf("damaged at byte %llu: %llu bytes of the journal are unreadable",
-                            (unsigned long long)(taking->now->at + taking->offset),
-                            (unsigned long long)(taking->now->size - taking->offset));
+    free(run->file.damage);
+    run->file.damage = xasprintf("damaged at byte %llu: %llu bytes of the journal are unreadable",
+                                 (unsigned long long)(taking->now->at + taking->offset),
+                                 (unsigned long long)(taking->now->size - taking->offset));
     end_stretch(taking);
 }
 
@@ -128,8 +128,8 @@ static void begin_session(struct run *run, struct chunk chunk)
     if (hello_message_decode(&in, &hello)) {
         program_session_new(run, chunk.session, &hello);
         run_fact(run, chunk);
-        run->finished = run->ending = false;
-        run->ended_ns = 0;
+        run->status.finished = run->status.ending = false;
+        run->clock.ended_ns = 0;
     }
     hello_message_free(&hello);
 }
@@ -201,7 +201,7 @@ static bool journal_reader_deliver_message(struct run *run, struct chunk chunk, 
     if (chunk.session == PROGRAM_METRICS_NO_PROCESS)
         return journal_reader_deliver_external(run, chunk);
     struct program_session *session =
-        chunk.session < run->session_count ? run->sessions[chunk.session] : NULL;
+        chunk.session < run->sessions.count ? run->sessions.items[chunk.session] : NULL;
     if (!session)
         return true; /* it was refused before */
     program_session_batch(session, tracefile_epoch(run->trace), false);
@@ -220,7 +220,7 @@ static bool journal_reader_deliver_message(struct run *run, struct chunk chunk, 
     if (chunk.kind == CHUNK_HANGUP || chunk.kind == MESSAGE_LOSSES)
         run_fact(run, chunk);
     if (chunk.kind == CHUNK_HANGUP)
-        agent_position_note_hangup(&run->reached, chunk.session);
+        agent_position_note_hangup(&run->agent_positions, chunk.session);
     if (chunk.kind != CHUNK_HANGUP)
         return program_session_decode_message(session, chunk.kind, chunk.thread, chunk.data,
                                               chunk.size, error);
@@ -243,7 +243,7 @@ static void journal_reader_deliver_chunk(struct server *server, struct run *run,
     else if (chunk.kind == CHUNK_TARGET)
         journal_reader_apply_description(run, chunk);
     else if (chunk.kind == CHUNK_REACHED)
-        agent_position_apply(&run->reached, chunk.data, chunk.size);
+        agent_position_apply(&run->agent_positions, chunk.data, chunk.size);
     else if (chunk.kind == CHUNK_CLOCKS)
         journal_reader_deliver_clocks(run, chunk);
     else if (chunk.kind == CHUNK_ALONE)
@@ -258,8 +258,8 @@ void journal_reader_end(struct server *server, struct run *run)
 {
     uint8_t data[8];
     struct encoder out = {.data = data, .room = sizeof data};
-    run->ended_ns = run->wall_ns ? run_clock_ns(run) : 0;
-    encode_u64(&out, (uint64_t)run->ended_ns);
+    run->clock.ended_ns = run->clock.wall_ns ? run_clock_now_ns(&run->clock) : 0;
+    encode_u64(&out, (uint64_t)run->clock.ended_ns);
     capture_lock(server->taker);
     journal_append_quiet(run_capture(run),
                          (struct chunk){.kind = CHUNK_END, .data = data, .size = sizeof data});
@@ -272,13 +272,13 @@ void journal_reader_end(struct server *server, struct run *run)
 static bool journal_reader_finish_run(struct server *server, struct run *run,
                                       struct loop_share share)
 {
-    if (!run->live)
+    if (!run->status.live)
         return true;
     if (!checkpoint_finish(run, share))
         return false;
     journal_reader_end(server, run);
-    run->finished = true;
-    run->ending = false;
+    run->status.finished = true;
+    run->status.ending = false;
     report_run_begin(run);
     return true;
 }
@@ -289,11 +289,11 @@ static bool journal_reader_finish_run(struct server *server, struct run *run,
 static bool journal_reader_process_backlog(struct server *server, struct run *run,
                                            struct loop_share share)
 {
-    bool left = run->leaving > 0, all;
+    bool left = run->programs.leaving > 0, all;
     while (!(all = run_step(run, LOOKS)) && loop_share_left(share))
         ;
-    run->ending |= all && left && run->connected == 0;
-    if (all && run->ending && journal_reader_is_done(run))
+    run->status.ending |= all && left && run->programs.connected == 0;
+    if (all && run->status.ending && journal_reader_is_done(run))
         all = journal_reader_finish_run(server, run, share);
     return all;
 }
@@ -334,7 +334,7 @@ static bool journal_reader_deliver_one(struct server *server, struct run *run,
  * of these must come first. */
 static bool catch_up(struct run *run)
 {
-    if (!run->live || !checkpoint_is_overdue(run))
+    if (!run->status.live || !checkpoint_is_overdue(run))
         return false;
     checkpoint_step(run, (struct loop_share){0});
     return true;
@@ -353,7 +353,7 @@ bool journal_reader_step(struct server *server, struct loop_share share, struct 
             else if (checkpoint_is_urgent(run) && !loop_share_left(little))
                 later = true;
             else
-                more |= run->live && journal_reader_deliver_one(server, run, share);
+                more |= run->status.live && journal_reader_deliver_one(server, run, share);
         }
         server->tell_first++;
     }
@@ -365,7 +365,7 @@ bool journal_reader_finish(struct server *server, struct run *run, struct loop_s
     while (!journal_reader_is_paused() && loop_share_left(share) &&
            journal_reader_deliver_one(server, run, share))
         ;
-    return journal_reader_is_done(run) && run->leaving == 0 && !run->ending;
+    return journal_reader_is_done(run) && run->programs.leaving == 0 && !run->status.ending;
 }
 
 void journal_reader_measure_lag(struct run *run)
@@ -373,6 +373,6 @@ void journal_reader_measure_lag(struct run *run)
     if (!run_capture(run))
         return;
     uint64_t since = capture_oldest_ns(run_capture(run)), now = loop_clock_ns();
-    run->behind_ns = since && since < now ? now - since : 0;
-    run->journal_ahead = handoff_queue_lag(&run_capture(run)->hand);
+    run->lag.ns = since && since < now ? now - since : 0;
+    run->lag.bytes = handoff_queue_lag(&run_capture(run)->hand);
 }

@@ -17,7 +17,7 @@ static void settings_set_bits(const struct shared_queue *queue, uint32_t mask, u
 /* A queue that follows another keeps the settings of that one. */
 void measurement_settings_queue(const struct connection *peer)
 {
-    const struct pending_settings *wants = &peer->run->wants;
+    const struct pending_settings *wants = &peer->run->settings;
     if (wants->chosen && peer->program->queues && !peer->program->queues->after)
         settings_set_bits(peer->program->queues, wants->mask, wants->bits);
 }
@@ -36,7 +36,7 @@ static void settings_apply_request(const struct connection *peer,
 {
     uint32_t number = peer->program->session;
     const struct program_session *session =
-        number < peer->run->session_count ? peer->run->sessions[number] : NULL;
+        number < peer->run->sessions.count ? peer->run->sessions.items[number] : NULL;
     for (const struct shared_queue *q = peer->program->queues; q; q = q->next)
         if (is_meant(want, session ? program_session_own_line(session, q->head->thread) : 0))
             settings_set_bits(q, want->mask, want->bits);
@@ -45,13 +45,13 @@ static void settings_apply_request(const struct connection *peer,
 void measurement_settings_step(struct server *server)
 {
     for (struct connection *peer = server->peers; peer; peer = peer->next) {
-        if (!peer->program || !peer->run->wants.count)
+        if (!peer->program || !peer->run->settings.count)
             continue;
         capture_lock(server->taker);
-        for (size_t i = 0; i < peer->run->wants.count; i++)
-            settings_apply_request(peer, &peer->run->wants.items[i]);
+        for (size_t i = 0; i < peer->run->settings.count; i++)
+            settings_apply_request(peer, &peer->run->settings.items[i]);
         capture_unlock(server->taker);
     }
     for (size_t i = 0; i < server->runs.count; i++)
-        pending_settings_applied(&server->runs.items[i]->wants);
+        pending_settings_applied(&server->runs.items[i]->settings);
 }

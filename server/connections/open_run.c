@@ -17,7 +17,7 @@ static void begin_stream(struct server *server, struct run *run)
         true);
     capture_unlock(server->taker);
     encoder_free(&head);
-    agent_begin(server->agent, run->file);
+    agent_begin(server->agent, run->file.path);
 }
 
 static void open_run_free_capture(void *capture) { capture_free(capture); }
@@ -33,7 +33,7 @@ void open_journal_run(struct server *server, struct run *run)
     tracefile_lock(run->trace, true);
     if (run_capture(run))
         return;
-    run_attach_capture(run, capture_new(run->trace, run->file, server->runs.keep_bytes));
+    run_attach_capture(run, capture_new(run->trace, run->file.path, server->runs.keep_bytes));
     if (server->agent)
         begin_stream(server, run);
 }

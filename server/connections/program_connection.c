@@ -56,9 +56,9 @@ static bool program_connection_write_journal(struct connection *peer, unsigned k
 static void note_figures(const struct connection *peer)
 {
     const struct run *run = peer->run;
-    if (peer->program->session >= run->process_count)
+    if (peer->program->session >= run->processes.count)
         return; /* it was not delivered yet */
-    struct run_process *process = &run->processes[peer->program->session];
+    struct run_process *process = &run->processes.items[peer->program->session];
     uint64_t *reported[] = {&process->waited_ns, &process->dropped, &process->unfollowed};
     for (size_t i = 0; i < 3; i++) {
         uint64_t figure = atomic_load(&peer->program->figures[i]);
@@ -170,12 +170,12 @@ void program_connection_poll(struct server *server)
         journal_reader_measure_lag(server->runs.items[i]);
     loop_turn_set_activity("parts that found no room");
     for (size_t i = 0; i < server->runs.count; i++)
-        if (server->runs.items[i]->live)
+        if (server->runs.items[i]->status.live)
             tracefile_sync(server->runs.items[i]->trace);
     loop_turn_set_activity("states of runs");
     struct loop_share saves = saving_share();
     for (size_t i = 0; i < server->runs.count; i++)
-        all &= !server->runs.items[i]->live || checkpoint_step(server->runs.items[i], saves);
+        all &= !server->runs.items[i]->status.live || checkpoint_step(server->runs.items[i], saves);
     loop_turn_set_activity("hang-ups");
     program_connection_poll_all(server);
     drop_closed(server);
@@ -430,7 +430,7 @@ static void program_connection_log_losses(const struct connection *peer, uint64_
 {
     uint64_t lost = left + atomic_load(&peer->program->figures[1]);
     if (lost)
-        server_log("%s: %llu events of %s lost (queue full)", peer->run->file,
+        server_log("%s: %llu events of %s lost (queue full)", peer->run->file.path,
                    (unsigned long long)lost, peer->name);
 }
 
@@ -449,7 +449,7 @@ static void program_connection_report_gap(struct connection *peer, uint64_t left
 static struct program_session *session_of(const struct connection *peer)
 {
     uint32_t number = peer->program->session;
-    return number < peer->run->session_count ? peer->run->sessions[number] : NULL;
+    return number < peer->run->sessions.count ? peer->run->sessions.items[number] : NULL;
 }
 
 static void program_connection_on_disconnect(struct connection *peer)
@@ -512,7 +512,7 @@ void program_connection_finish(struct server *server)
     }
     for (size_t i = 0; i < server->runs.count; i++) {
         struct run *run = server->runs.items[i];
-        if (run->live && run_capture(run) && !run->finished &&
+        if (run->status.live && run_capture(run) && !run->status.finished &&
             !journal_reader_finish(server, run, server->last) && run_capture(run)->sessions)
             journal_reader_end(server, run); /* a reader of the file does the rest */
     }

@@ -39,7 +39,7 @@ bool program_handshake_receive(struct connection *peer, const uint8_t *body, siz
 {
     char why[512];
     struct run *run = run_registry_find(&peer->server->runs, hello->run, why, sizeof why);
-    if (!run || !run->live) {
+    if (!run || !run->status.live) {
         connection_reject(peer, "%s", run ? "the run has ended" : why);
         return false;
     }
@@ -47,7 +47,7 @@ bool program_handshake_receive(struct connection *peer, const uint8_t *body, siz
     snprintf(peer->name, sizeof peer->name, "%.40s[%u]", program ? program + 1 : hello->path,
              hello->pid);
     peer->run = run;
-    run->finished = run->ending = false;
+    run->status.finished = run->status.ending = false;
     run_registry_touch(&peer->server->runs, run);
     open_journal_run(peer->server, run);
     tracefile_is_live(run->trace, true);
@@ -59,7 +59,7 @@ bool program_handshake_receive(struct connection *peer, const uint8_t *body, siz
         peer->program = captured_program_new(taker, run_capture(run));
     capture_unlock(taker);
     if (!fits)
-        connection_reject(peer, "%s: %s", run->file, strerror(e));
+        connection_reject(peer, "%s: %s", run->file.path, strerror(e));
     else
         process_sampler_begin(peer, hello->pid);
     return fits;

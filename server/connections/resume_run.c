@@ -94,7 +94,7 @@ static bool resume_run_restore_positions(struct run *run, const struct journal_t
                                          struct agent_positions *reached)
 {
     bool good = true;
-    *reached = agent_positions_copy(&run->reached);
+    *reached = agent_positions_copy(&run->agent_positions);
     for (size_t i = 0; i < tail->word_count && good; i++) {
         const struct journal_word *word = &tail->words[i];
         if (word->kind == CHUNK_REACHED)
@@ -109,13 +109,13 @@ static bool resume_run_restore_positions(struct run *run, const struct journal_t
 static void resume_run_attach_capture(struct server *server, struct run *run,
                                       const struct journal_tail *tail)
 {
-    struct capture *taking = capture_new(run->trace, run->file, server->runs.keep_bytes);
+    struct capture *taking = capture_new(run->trace, run->file.path, server->runs.keep_bytes);
     run_attach_capture(run, taking);
-    taking->sessions = (uint32_t)run->process_count;
+    taking->sessions = (uint32_t)run->processes.count;
     if (taking->sessions < tail->sessions)
         taking->sessions = tail->sessions;
-    for (size_t i = 0; i < run->target_count; i++)
-        journal_note_described(taking, run->targets[i]->name);
+    for (size_t i = 0; i < run->targets.count; i++)
+        journal_note_described(taking, run->targets.items[i]->name);
     for (size_t i = 0; i < tail->word_count; i++)
         if (tail->words[i].kind == CHUNK_TARGET)
             know_target(taking, &tail->words[i]);
@@ -125,7 +125,7 @@ static void resume_run_attach_capture(struct server *server, struct run *run,
         handoff_queue_push_written(&taking->hand, stretch);
     }
     /* no peer is left that could report its end */
-    run->ending = run->process_count && !run->connected && !tail->sessions;
+    run->status.ending = run->processes.count && !run->programs.connected && !tail->sessions;
     server->behind = true;
 }
 
@@ -142,7 +142,7 @@ static bool resume_run_step(struct server *server, struct tracefile *file,
     if (good) {
         run_called(run, reached.items[0].run);
         run->number = (unsigned)server->runs.count + 1;
-        run->left = true;
+        run->status.unclaimed = true;
         resume_run_attach_capture(server, run, tail);
         run_registry_add(&server->runs, run);
         agent_connection_resume(server, run, &reached);

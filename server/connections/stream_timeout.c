@@ -35,7 +35,8 @@ void stream_timeout_check(struct server *server)
     uint64_t now = loop_clock_ns(), stream;
     for (size_t i = 0; i < server->runs.count; i++) {
         struct run *run = server->runs.items[i];
-        if (!run->live || !run_capture(run) || run->finished || capture_is_ahead(run_capture(run)))
+        if (!run->status.live || !run_capture(run) || run->status.finished ||
+            capture_is_ahead(run_capture(run)))
             continue;
         while (order_stream_late(run->order, now, PATIENCE_NS, &stream) &&
                stream_timeout_write_journal(server, run, stream))

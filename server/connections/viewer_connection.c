@@ -101,7 +101,7 @@ static bool has_more(const struct connection *peer)
 static void viewer_deselect_run(struct connection *peer)
 {
     if (peer->run) {
-        peer->run->watchers--;
+        peer->run->eviction.viewers--;
         peer->run = NULL;
     }
     request_queue_clear(&peer->desk, NULL);
@@ -114,7 +114,7 @@ static void select_run(struct connection *peer, struct run *run, bool named)
     viewer_deselect_run(peer);
     peer->run = run;
     peer->desk.run = run;
-    run->watchers++;
+    run->eviction.viewers++;
     peer->known = (struct viewer_knowledge){.named = named};
     peer->fed_generation = 0;
     encoder_begin_message(&peer->out, MESSAGE_RUN_SELECTED);
@@ -144,7 +144,7 @@ static void on_select(struct connection *peer, uint32_t id, struct decoder *in)
         viewer_send_updates(peer);
     } else if (why) {
         snprintf(text, sizeof text, "run %u: %s: %s", peer->server->runs.items[index]->number,
-                 peer->server->runs.items[index]->file, why);
+                 peer->server->runs.items[index]->file.path, why);
         response_error(&peer->out, id, text);
     } else if (!in->error) {
         response_error(&peer->out, id,
@@ -258,7 +258,7 @@ bool viewer_process_requests(struct server *server)
 /* How far the order of its run is behind, in steps that are worth a word; 0: hardly. */
 static uint64_t lag_of(const struct run *run)
 {
-    return run->behind_ns < FED_LAG_NS ? 0 : run->behind_ns / (FED_LAG_NS / 2);
+    return run->lag.ns < FED_LAG_NS ? 0 : run->lag.ns / (FED_LAG_NS / 2);
 }
 
 static void viewer_put_run_updated(struct connection *peer)
@@ -270,7 +270,7 @@ static void viewer_put_run_updated(struct connection *peer)
     encode_u64(&peer->out, peer->run->generation);
     encode_u64(&peer->out, order_count(peer->run->order));
     encode_u32(&peer->out, run_connected(peer->run));
-    encode_u64(&peer->out, peer->run->behind_ns);
+    encode_u64(&peer->out, peer->run->lag.ns);
     encoder_end_message(&peer->out);
 }
 

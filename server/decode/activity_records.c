@@ -44,7 +44,7 @@ void program_session_decode_measured(struct program_session *session, uint32_t t
     const struct code_segment *steps = (const void *)((const char *)(slot + 1) + sizeof head);
     struct encoder fact = {0};
     uint32_t own = program_session_line(session, thread);
-    int64_t time_ns = (int64_t)(slot->time_ns - session->run->start_ns);
+    int64_t time_ns = (int64_t)(slot->time_ns - session->run->clock.start_ns);
     head.what &= ACTIVITY_CPU | ACTIVITY_CPU_ANEW | ACTIVITY_STEPS;
     if (!activity_is_plausible(&head, steps))
         head = (struct activity_record){.what = ACTIVITY_STEPS};

@@ -246,7 +246,7 @@ static bool read_line(struct program_session *session, struct decoder *in, uint3
     bool known = program_session_line(session, message.code) != 0;
     if (message.code == 0 || !message.kind.size)
         decoder_fail(in, "a line has no code or no kind");
-    else if (known && session->run->live)
+    else if (known && session->run->status.live)
         decoder_fail(in, "duplicate line"); /* in a file: by what its state keeps, too */
     else if (!known)
         open_line(session, &message, in, thread);
@@ -432,11 +432,11 @@ static bool read_awaits(struct program_session *session, struct decoder *in, uin
         decoder_fail(in, "a thread that was not announced waits, or waits after no event");
     if (in->error)
         return false;
-    awaits_add(session->run,
-               (struct await){.thread = own,
-                              .about = about,
-                              .after = {last, message.number},
-                              .since_ns = (int64_t)(message.time_ns - session->run->start_ns)});
+    awaits_add(session->run, (struct await){.thread = own,
+                                            .about = about,
+                                            .after = {last, message.number},
+                                            .since_ns = (int64_t)(message.time_ns -
+                                                                  session->run->clock.start_ns)});
     return true;
 }
 

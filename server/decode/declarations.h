@@ -67,7 +67,7 @@ struct program_session {
 
 static inline struct run_process *program_session_process(const struct program_session *session)
 {
-    return &session->run->processes[session->process];
+    return &session->run->processes.items[session->process];
 }
 
 struct thread_state *thread_state_for(struct program_session *session, uint32_t thread);

@@ -10,7 +10,7 @@ static uint32_t line_of(const struct usage_target *by, uint32_t code)
 
 static int64_t time_of(const struct usage_target *by, uint64_t ns)
 {
-    return (int64_t)(ns - by->run->start_ns);
+    return (int64_t)(ns - by->run->clock.start_ns);
 }
 
 static bool read_wrong(const struct usage_target *by, struct decoder *in)

@@ -124,7 +124,7 @@ bool metric_records_decode_samples(struct run *run, uint32_t session, uint32_t p
                                    struct decoder *in)
 {
     uint64_t time_ns = decode_u64(in);
-    int64_t at_ns = (int64_t)(time_ns - run->start_ns);
+    int64_t at_ns = (int64_t)(time_ns - run->clock.start_ns);
     if (time_ns > SNAPSHOT_TIME_MOST)
         decoder_fail(in, "invalid timestamp");
     uint32_t count = decode_count(in, METRIC_SAMPLE_BYTES);

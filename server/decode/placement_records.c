@@ -173,7 +173,7 @@ struct placement_stream {
 
 static int64_t placement_run_time(const struct program_session *session, uint64_t ns)
 {
-    return (int64_t)(ns - session->run->start_ns);
+    return (int64_t)(ns - session->run->clock.start_ns);
 }
 
 static void placement_report_switch(struct placement_stream *s, uint64_t task, uint64_t ns)

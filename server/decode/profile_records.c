@@ -63,7 +63,7 @@ static void note_figure(const struct program_session *session,
                    &(struct os_metric_series){.process = session->process,
                                               .thread = sums->line,
                                               .meter = OS_METRICS_OWN + sums->sums.code},
-                   (struct os_metric_point){(int64_t)(sums->time_ns - session->run->start_ns),
+                   (struct os_metric_point){(int64_t)(sums->time_ns - session->run->clock.start_ns),
                                             gauge ? sums->sums.last : sums->sums.sum});
 }
 

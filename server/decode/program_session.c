@@ -37,13 +37,13 @@ struct program_session *program_session_new(struct run *run, uint32_t number,
     hello->path = hello->host = NULL;
     hello->arguments = hello->variables = NULL;
     hello->argument_count = hello->variable_count = 0;
-    run->connected++;
-    run->sessions =
-        array_reserve(run->sessions, &run->session_room, number + 1, sizeof *run->sessions);
-    while (run->session_count <= number)
-        run->sessions[run->session_count++] = NULL;
-    run->sessions[number] = session;
-    run->session_free = program_session_free;
+    run->programs.connected++;
+    run->sessions.items = array_reserve(run->sessions.items, &run->sessions.room, number + 1,
+                                        sizeof *run->sessions.items);
+    while (run->sessions.count <= number)
+        run->sessions.items[run->sessions.count++] = NULL;
+    run->sessions.items[number] = session;
+    run->sessions.free = program_session_free;
     return session;
 }
 
@@ -63,7 +63,7 @@ static uint32_t site_of(struct program_session *session, uint32_t thread,
         *recent = (struct recent_site){.address = site.address,
                                        .thread = site.thread,
                                        .context = site.context,
-                                       .site = run_site(session->run, site)};
+                                       .site = site_table_add(&session->run->sites, site)};
     return recent->site;
 }
 
@@ -90,8 +90,8 @@ static void accept_point(struct program_session *session, struct thread_state *s
     state->doubt = UNTRACED_NONE;
     state->last[0] = a->at;
     state->last[1] = b ? b->at : (struct event_id){0, 0};
-    if (a->time_ns > session->run->last_ns)
-        session->run->last_ns = a->time_ns;
+    if (a->time_ns > session->run->clock.last_ns)
+        session->run->clock.last_ns = a->time_ns;
     if (b)
         order_insert_pair(session->run->order, a, b);
     else
@@ -256,7 +256,7 @@ static bool accept_record(struct program_session *session, struct thread_state *
                            .about = program_session_line(session, slot->about),
                            .thread = own,
                            .site = site_of(session, own, slot),
-                           .time_ns = (int64_t)(slot->time_ns - session->run->start_ns),
+                           .time_ns = (int64_t)(slot->time_ns - session->run->clock.start_ns),
                            .batch = session->batch,
                            .doubt = (uint8_t)SLOT_DOUBT_OF(slot->flags)};
     session->run->generation++;
@@ -407,7 +407,7 @@ static void session_step(struct program_session *session, size_t slots)
 {
     release_ready(session);
     order_unpin(session->run->order);
-    if (session->run->patient)
+    if (session->run->defers_work)
         order_step(session->run->order, LOOKS + 4 * (uint64_t)slots);
 }
 
@@ -454,7 +454,7 @@ void program_session_free(struct program_session *session)
 {
     if (!session)
         return;
-    session->run->sessions[session->number] = NULL;
+    session->run->sessions.items[session->number] = NULL;
     program_session_name_sums(session);
     program_session_name_metrics(session);
     for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
@@ -492,7 +492,7 @@ void program_session_close(struct program_session *session)
             session->own_lines[gone++] = session->own_lines[i];
     order_end_of_input(run->order, session->own_lines, gone);
     program_session_process(session)->connected = false;
-    run->leaving++;
+    run->programs.leaving++;
     run->generation++;
     program_session_free(session);
 }

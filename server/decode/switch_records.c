@@ -16,7 +16,7 @@ static void read_one(const struct program_session *session, struct decoder *in,
     if (line && !in->error)
         cpu_placement_switched(session->run, line, rest & 3,
                                cpu && cpu <= UINT16_MAX ? (unsigned)cpu - 1 : UINT_MAX,
-                               (int64_t)(*at_ns - session->run->start_ns));
+                               (int64_t)(*at_ns - session->run->clock.start_ns));
 }
 
 /* What follows the switches: why there are none, and the processors of each. */

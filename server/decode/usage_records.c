@@ -28,7 +28,7 @@ static void usage_add_metric(const struct usage_target *by, struct usage_figure 
 bool usage_records_decode(const struct usage_target *by, struct decoder *in)
 {
     bool exact = decode_u8(in) == 1;
-    int64_t at_ns = (int64_t)(decode_u64(in) - by->run->start_ns);
+    int64_t at_ns = (int64_t)(decode_u64(in) - by->run->clock.start_ns);
     uint32_t count = decode_count(in, USAGE_FIGURE_BYTES);
     if (count > LIMIT_USAGE_FIGURES)
         decoder_fail(in, "has too many figures");

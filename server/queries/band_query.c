@@ -121,14 +121,14 @@ static void choose_range(const struct run *run, const struct density_request *r,
     if (s->to > s->from)
         return;
     s->from = r->by_time ? event_times_begin(run) : (int64_t)order_first(run->order);
-    s->to = r->by_time ? run->last_ns + 1 : (int64_t)order_count(run->order);
+    s->to = r->by_time ? run->clock.last_ns + 1 : (int64_t)order_count(run->order);
     s->to = s->to > s->from ? s->to : s->from + 1;
 }
 
 /* Returns the end of the last states of the rows.  (Waits that have not ended last until now.) */
 static int64_t end_of(const struct band_query_job *job)
 {
-    int64_t end = job->run->last_ns + 1, now = interval_cache_until_ns(job->run);
+    int64_t end = job->run->clock.last_ns + 1, now = interval_cache_until_ns(job->run);
     if (!job->request.by_time)
         return (int64_t)job->filling.strip.known;
     return job->request.living && now > end ? now : end;

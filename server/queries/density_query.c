@@ -55,7 +55,7 @@ static struct density_job *density_begin(const struct run *run, const struct den
     *d = (struct density_info){.from = r->from, .to = r->to, .pixels = r->pixels};
     if (d->to <= d->from) {
         d->from = r->by_time ? event_times_begin(run) : (int64_t)order_first(run->order);
-        d->to = r->by_time ? run->last_ns + 1 : (int64_t)order_count(run->order);
+        d->to = r->by_time ? run->clock.last_ns + 1 : (int64_t)order_count(run->order);
     }
     choose_lines(job, r);
     /* The maximum number of rows of one response. */
@@ -128,7 +128,8 @@ static uint64_t blocked_after(const struct density_job *job, uint32_t line, uint
     uint64_t next = ordinal + 1 < order_line_events(order, line)
                         ? order_line_at(order, line, ordinal + 1)
                         : NO_POSITION;
-    int64_t until = next == NO_POSITION ? job->run->last_ns : event_times_fitted(job->run, next);
+    int64_t until =
+        next == NO_POSITION ? job->run->clock.last_ns : event_times_fitted(job->run, next);
     int64_t stretch = until - event_times_fitted(job->run, position);
     return stretch > 0 ? (uint64_t)stretch : 0;
 }

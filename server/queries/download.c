@@ -15,8 +15,8 @@
 static uint32_t plain_sites(const struct run *run)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < run->site_count && count < LIMIT_SITES; i++)
-        count += !run->site_list[i].thread;
+    for (uint32_t i = 0; i < run->sites.count && count < LIMIT_SITES; i++)
+        count += !run->sites.items[i].thread;
     return count;
 }
 
@@ -26,11 +26,11 @@ static void answer_sites(const struct run *run, struct decoder *in, struct respo
         return;
     response_chunk_begin(reply, RESPONSE_SITES);
     encode_u32(reply->out, plain_sites(run));
-    for (uint32_t i = 0, sent = 0; i < run->site_count && sent < LIMIT_SITES; i++) {
-        if (run->site_list[i].thread)
+    for (uint32_t i = 0, sent = 0; i < run->sites.count && sent < LIMIT_SITES; i++) {
+        if (run->sites.items[i].thread)
             continue;
-        encode_u32(reply->out, run->site_list[i].process);
-        encode_u64(reply->out, run->site_list[i].address);
+        encode_u32(reply->out, run->sites.items[i].process);
+        encode_u64(reply->out, run->sites.items[i].address);
         sent++;
     }
     response_chunk_end(reply);
@@ -47,7 +47,7 @@ static void answer_bytes(const struct run *run, struct decoder *in, struct respo
     if (!decoder_finish(in))
         return;
     struct stat st = {0};
-    int fd = run->file ? open(run->file, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = run->file.path ? open(run->file.path, O_RDONLY | O_CLOEXEC) : -1;
     uint8_t *bytes = xmalloc(FETCH_BYTES);
     ssize_t n = fd >= 0 && offset <= INT64_MAX && fstat(fd, &st) == 0
                     ? pread(fd, bytes, FETCH_BYTES, (off_t)offset)

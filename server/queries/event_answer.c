@@ -79,9 +79,9 @@ static void show_calls(const struct run *run, const struct site *site, struct ev
 
 static void show_site(const struct run *run, uint32_t number, struct event_info *shown)
 {
-    if (!number || number > run->site_count)
+    const struct site *site = site_table_at(&run->sites, number);
+    if (!site)
         return;
-    const struct site *site = &run->site_list[number - 1];
     shown->process = site->process;
     shown->site = site->address;
     shown->context = site->context;
@@ -90,7 +90,7 @@ static void show_site(const struct run *run, uint32_t number, struct event_info 
 
 static void add_texts(const struct run *run, struct event_info *shown)
 {
-    const struct run_text *t = run_texts(run, shown->at);
+    const struct run_text *t = annotations_at(&run->annotations, shown->at);
     for (; t; t = t->next) {
         shown->texts = xreallocarray(shown->texts, shown->text_count + 1, sizeof *shown->texts);
         shown->texts[shown->text_count++] = (char *)(uintptr_t)t->text; /* borrowed */

@@ -104,9 +104,8 @@ static bool text_matches(struct event_search_job *job, const char *text)
  * many texts, so it stops after some time and sets `later`. */
 static bool has_text(struct event_search_job *job, struct event_id at)
 {
-    const struct run_text *t = job->resume            ? job->resume
-                               : job->run->text_count ? run_texts(job->run, at)
-                                                      : NULL;
+    const struct run_text *t =
+        job->resume ? job->resume : annotations_at(&job->run->annotations, at);
     job->resume = NULL;
     for (; t; t = t->next) {
         if (text_matches(job, t->text))
@@ -122,10 +121,10 @@ static bool has_text(struct event_search_job *job, struct event_id at)
 
 static bool has_site(const struct event_search_job *job, const struct order_event *e)
 {
-    if (!e->site || e->site > job->run->site_count)
+    const struct site *known = site_table_at(&job->run->sites, e->site);
+    if (!known)
         return false;
-    struct search_site site = {job->run->site_list[e->site - 1].process,
-                               job->run->site_list[e->site - 1].address};
+    struct search_site site = {known->process, known->address};
     return bsearch(&site, job->request.sites, job->request.site_count, sizeof site, by_site) !=
            NULL;
 }

@@ -68,9 +68,9 @@ static void add_causes(struct interval_cache *m, const struct target_names *name
 
 static void find_causes(struct interval_cache *m)
 {
-    for (size_t i = 0; i < m->run->target_count; i++)
-        for (size_t k = 0; k < m->run->targets[i]->event_count; k++)
-            add_causes(m, target_ended_by(&m->run->targets[i]->events[k]));
+    for (size_t i = 0; i < m->run->targets.count; i++)
+        for (size_t k = 0; k < m->run->targets.items[i]->event_count; k++)
+            add_causes(m, target_ended_by(&m->run->targets.items[i]->events[k]));
 }
 
 static uint64_t interval_cache_category_bits(const struct interval_cache *m,
@@ -102,20 +102,20 @@ static uint8_t category_of(const struct run *run, const struct target_event *loo
                            uint32_t about)
 {
     const struct target_line_type *k =
-        about ? run_target_kind(run, run_kind_name(run, about)) : NULL;
+        about ? target_list_line_type(&run->targets, run_kind_name(run, about)) : NULL;
     if (look->category)
         return look->category;
     if (!k || !k->category)
-        k = run_target_kind(run, run_kind_name(run, kind));
+        k = target_list_line_type(&run->targets, run_kind_name(run, kind));
     return k ? k->category : 0;
 }
 
 static const struct target *target_of(const struct run *run, const struct target_event *look)
 {
-    for (size_t i = 0; i < run->target_count; i++)
-        if (look >= run->targets[i]->events &&
-            look < run->targets[i]->events + run->targets[i]->event_count)
-            return run->targets[i];
+    for (size_t i = 0; i < run->targets.count; i++)
+        if (look >= run->targets.items[i]->events &&
+            look < run->targets.items[i]->events + run->targets.items[i]->event_count)
+            return run->targets.items[i];
     return NULL;
 }
 
@@ -271,7 +271,7 @@ static void interval_cache_free(void *state)
 static void interval_cache_reset(struct interval_cache *m, const struct run *run, uint64_t again)
 {
     *m = (struct interval_cache){.run = run,
-                                 .targets = run->target_count,
+                                 .targets = run->targets.count,
                                  .fit = clock_sync_generation(run),
                                  .again = again,
                                  .first = m->first,
@@ -324,7 +324,7 @@ static void interval_cache_restart(struct interval_cache *m, const struct run *r
 static bool interval_cache_is_outdated(struct interval_cache *m, const struct run *run)
 {
     uint64_t count = order_count(run->order);
-    if (count == m->looked || (!run->finished && count / 2 < m->looked))
+    if (count == m->looked || (!run->status.finished && count / 2 < m->looked))
         return false;
     m->looked = count;
     return interval_builder_outdated(m->follow);
@@ -333,7 +333,7 @@ static bool interval_cache_is_outdated(struct interval_cache *m, const struct ru
 bool interval_cache_step(const struct run *run, uint64_t *budget)
 {
     struct interval_cache *m = interval_cache_for_run(run);
-    bool stale = m->targets != run->target_count || m->fit != clock_sync_generation(run);
+    bool stale = m->targets != run->targets.count || m->fit != clock_sync_generation(run);
     if (stale || interval_builder_first(m->follow) < order_first(run->order))
         interval_cache_restart(m, run);
     if (interval_cache_full(run) || !interval_builder_step(m->follow, budget))
@@ -400,13 +400,13 @@ uint64_t interval_cache_generation(const struct run *run)
 {
     return interval_cache_for_run(run)->again;
 }
-int64_t interval_cache_end_ns(const struct run *run) { return run->last_ns; }
+int64_t interval_cache_end_ns(const struct run *run) { return run->clock.last_ns; }
 
 int64_t interval_cache_until_ns(const struct run *run)
 {
-    if (run->connected && run->wall_ns)
-        return run_clock_ns(run);
-    return run->ended_ns > run->last_ns ? run->ended_ns : run->last_ns;
+    if (run->programs.connected && run->clock.wall_ns)
+        return run_clock_now_ns(&run->clock);
+    return run->clock.ended_ns > run->clock.last_ns ? run->clock.ended_ns : run->clock.last_ns;
 }
 
 size_t interval_cache_open(const struct run *run, struct wait_record **waits)

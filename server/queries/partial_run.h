@@ -11,7 +11,7 @@
 
 struct partial_run {
     uint64_t first, end; /* positions first .. end - 1 */
-    /* Its own; while it is entered, those of the run. */
+    /* caches of the part; while the part is entered, those of the run */
     struct run_addon caches[RUN_ADDON_PATH_BASELINE - RUN_ADDON_INTERVALS + 1];
 };
 

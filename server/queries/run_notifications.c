@@ -13,15 +13,15 @@
 void notify_run_selected(struct encoder *out, const struct run *run)
 {
     struct run_info r = {.name = run->name,
-                         .file = run->file,
+                         .file = run->file.path,
                          .number = run->number,
-                         .events =
-                             run->resting ? run->rest_events : order_figures(run->order).events,
-                         .lost = run->resting ? run->rest_lost : run_lost(run),
-                         .wall_ns = run->wall_ns,
+                         .events = run->eviction.evicted ? run->eviction.events
+                                                         : order_figures(run->order).events,
+                         .lost = run->eviction.evicted ? run->eviction.lost : run_lost(run),
+                         .wall_ns = run->clock.wall_ns,
                          .connected = run_connected(run),
-                         .unfinished = run->unfinished,
-                         .written = run->written};
+                         .unfinished = run->file.unfinished,
+                         .written = run->file.still_written};
     encode_run_info(out, &r);
 }
 
@@ -55,20 +55,20 @@ static void notify_send_process(struct encoder *out, uint32_t index, const struc
 bool notify_updates_step(struct encoder *out, const struct run *run, struct viewer_knowledge *known,
                          size_t enough)
 {
-    for (; known->targets < run->target_count; known->targets++) {
+    for (; known->targets < run->targets.count; known->targets++) {
         encoder_begin_message(out, MESSAGE_TARGET);
-        encode_string(out, run->targets[known->targets]->name);
-        encode_string(out, run->target_texts[known->targets]);
+        encode_string(out, run->targets.items[known->targets]->name);
+        encode_string(out, run->targets.texts[known->targets]);
         encoder_end_message(out);
     }
     size_t first = known->processes; /* the newest process may have loaded modules since */
-    if (first && run->processes[first - 1].module_count != known->modules)
+    if (first && run->processes.items[first - 1].module_count != known->modules)
         first--;
-    for (; first < run->process_count; first++) {
-        notify_send_process(out, (uint32_t)first, &run->processes[first]);
-        known->modules = run->processes[first].module_count;
+    for (; first < run->processes.count; first++) {
+        notify_send_process(out, (uint32_t)first, &run->processes.items[first]);
+        known->modules = run->processes.items[first].module_count;
     }
-    known->processes = run->process_count;
+    known->processes = run->processes.count;
     for (; known->types < run->types.count; known->types++) {
         encoder_begin_message(out, MESSAGE_TYPE_NAME);
         encode_u32(out, (uint32_t)known->types + 1);
@@ -76,7 +76,7 @@ bool notify_updates_step(struct encoder *out, const struct run *run, struct view
         encoder_end_message(out);
     }
     if (!known->lines) /* no line was sent yet, and each is sent in its current state */
-        known->changes = run->change_count;
+        known->changes = run->line_changes.count;
     struct loop_share share = loop_share_new(NEWS_NS);
     bool named = referenced_lines_is_enabled(run, known);
     if (named)
@@ -86,10 +86,10 @@ bool notify_updates_step(struct encoder *out, const struct run *run, struct view
             return false;
         referenced_line_encode(out, run, ++known->lines);
     }
-    for (unsigned n = 1; known->changes < run->change_count; n++) {
+    for (unsigned n = 1; known->changes < run->line_changes.count; n++) {
         if (out->size >= enough || (n % 64 == 0 && !loop_share_left(share)))
             return false;
-        uint32_t line = run->changes[known->changes++];
+        uint32_t line = run->line_changes.items[known->changes++];
         if (referenced_lines_is_sent(known, line))
             referenced_line_encode(out, run, line);
     }
@@ -105,11 +105,12 @@ void notify_updates(struct encoder *out, const struct run *run, struct viewer_kn
 char *damage_text(const struct run *run, uint64_t parts)
 {
     uint64_t events = order_unreadable_events(run->order);
-    const char *before = run->damage ? run->damage : "", *between = run->damage ? "; " : "";
-    const char *file = run->file ? run->file : run->name;
+    const char *before = run->file.damage ? run->file.damage : "",
+               *between = run->file.damage ? "; " : "";
+    const char *file = run->file.path ? run->file.path : run->name;
     unsigned long long place = order_first_damage(run->order);
     if (!parts)
-        return xstrdup(run->damage);
+        return xstrdup(run->file.damage);
     return events
                ? xasprintf("%s%s%llu events of %llu could not be read (%s: part at byte %llu)",
                            before, between, (unsigned long long)events,
@@ -122,7 +123,7 @@ char *damage_text(const struct run *run, uint64_t parts)
 void notify_damage(struct encoder *out, const struct run *run, struct viewer_knowledge *known)
 {
     uint64_t parts = order_figures(run->order).damaged;
-    if (known->damaged == parts + 1 || (!parts && !run->damage))
+    if (known->damaged == parts + 1 || (!parts && !run->file.damage))
         return;
     char *text = damage_text(run, parts);
     encoder_begin_message(out, MESSAGE_DAMAGE);

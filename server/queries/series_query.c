@@ -158,9 +158,9 @@ static bool series_query_is_requested(const struct run *run, const struct series
 
 static char *program_of(const struct run *run, uint32_t process)
 {
-    if (process >= run->process_count)
+    if (process >= run->processes.count)
         return xstrdup("");
-    const struct run_process *p = &run->processes[process];
+    const struct run_process *p = &run->processes.items[process];
     const char *slash = strrchr(p->path, '/');
     return xasprintf("%s[%u]", slash ? slash + 1 : p->path, p->pid);
 }
@@ -201,7 +201,7 @@ static void choose_range(const struct run *run, const struct series_request *r,
     if (r->to > r->from)
         return;
     s->from = event_times_begin(run);
-    s->to = run->last_ns + 1;
+    s->to = run->clock.last_ns + 1;
     for (size_t i = 0; i < os_metrics_count(run); i++) {
         const struct os_metric_series *f = os_metrics_at(run, i);
         if (f->count && f->points[f->count - 1].at_ns >= s->to)

@@ -7,13 +7,13 @@ static void answer_want(const struct run *run, struct decoder *in, struct respon
 {
     struct measurement_request request;
     struct pending_settings *wants =
-        (struct pending_settings *)(uintptr_t)&run->wants; /* not part of any response */
+        (struct pending_settings *)(uintptr_t)&run->settings; /* not part of any response */
     decode_measurement_request(in, &request);
     if (!decoder_finish(in)) {
         measurement_request_free(&request);
         return;
     }
-    unsigned programs = run->live ? run->connected : 0;
+    unsigned programs = run->status.live ? run->programs.connected : 0;
     if (!programs)
         measurement_request_free(&request);
     else if (!pending_settings_add(wants, &request))

@@ -28,7 +28,7 @@ static void answer_clocks(const struct run *run, struct response *reply)
                                .is_known = b->known,
                                .is_first = i == 0,
                                .is_uneven = b->uneven,
-                               .at_ns = run->start_ns + (uint64_t)bounds[i].at_ns,
+                               .at_ns = run->clock.start_ns + (uint64_t)bounds[i].at_ns,
                                .ahead_ns = bounds[i].ahead_ns};
         if (b->known) {
             c.low_ns = (int64_t)floor(b->ahead_ns.low);
@@ -60,20 +60,20 @@ static void answer_stat(const struct run *run, struct decoder *in, struct respon
                           .lost = run_lost(run) + unreadable,
                           .contradictions = f.contradictions,
                           .duplicates = f.duplicates,
-                          .texts = run->text_count,
-                          .duration_ns = run->last_ns,
+                          .texts = run->annotations.count,
+                          .duration_ns = run->clock.last_ns,
                           .connected = run_connected(run),
-                          .behind_ns = run->behind_ns,
-                          .journal_ahead = run->journal_ahead,
+                          .behind_ns = run->lag.ns,
+                          .journal_ahead = run->lag.bytes,
                           .discarded = order_first(run->order),
-                          .unfinished = run->unfinished,
-                          .written = run->written,
+                          .unfinished = run->file.unfinished,
+                          .written = run->file.still_written,
                           .doubtful = f.doubtful,
                           .damage = damage};
-    for (size_t i = 0; i < run->process_count; i++) {
-        s.waited_ns += run->processes[i].waited_ns;
-        s.untraced += run->processes[i].unfollowed;
-        s.cut_off += run->processes[i].unsent && !run->processes[i].connected;
+    for (size_t i = 0; i < run->processes.count; i++) {
+        s.waited_ns += run->processes.items[i].waited_ns;
+        s.untraced += run->processes.items[i].unfollowed;
+        s.cut_off += run->processes.items[i].unsent && !run->processes.items[i].connected;
     }
     s.unseen = untraced_reasons_list(run, &s.unseen_count);
     response_chunk_begin(reply, RESPONSE_STAT);

@@ -47,7 +47,8 @@ static void state_timeline_drop(void *state)
  * computed again, and when the last program has exited, as all CPU times are known then. */
 static uint64_t state_timeline_generation(const struct run *run)
 {
-    return 2 * interval_cache_generation(run) + (cpu_placement_states(run) && !run->connected);
+    return 2 * interval_cache_generation(run) +
+           (cpu_placement_states(run) && !run->programs.connected);
 }
 
 /* ---- changes ---- */
@@ -255,7 +256,7 @@ static void state_timeline_report_tail(const struct thread_state_source *l,
         at_ns = c->closed_ns > at_ns ? c->closed_ns : at_ns;
         at = c->closed;
     }
-    if (!l->run->connected) /* (before that, more events can come) */
+    if (!l->run->programs.connected) /* (before that, more events can come) */
         at_ns = state_timeline_report_cpu_states(t, at_ns, at);
     state_timeline_add_tail(t, SUMMARY_TREE_NONE, 0, at_ns, at);
 }
@@ -267,9 +268,10 @@ static void state_timeline_report_tail(const struct thread_state_source *l,
 static int64_t known_until(const struct run *run, const struct thread_timeline *c)
 {
     const struct cpu_states *states = cpu_placement_states(run);
-    if (!states || !run->connected)
+    if (!states || !run->programs.connected)
         return INT64_MAX;
-    int64_t known = cpu_states_known_ns(states, c->thread), old = run_clock_ns(run) - SAMPLED_NS;
+    int64_t known = cpu_states_known_ns(states, c->thread),
+            old = run_clock_now_ns(&run->clock) - SAMPLED_NS;
     return known > old ? known : old;
 }
 

@@ -91,7 +91,10 @@ static int64_t cell_begin(const struct time_layout *t, int64_t cell)
 
 /* ---- lifetime ---- */
 
-static bool has_text(void *context, struct event_id at) { return run_texts(context, at) != NULL; }
+static bool has_text(void *context, struct event_id at)
+{
+    return annotations_at(&((const struct run *)context)->annotations, at) != NULL;
+}
 
 static void choose_lines(struct time_layout *t)
 {
@@ -324,7 +327,7 @@ static void count_stretch(struct time_layout *t, struct time_layout_side *side, 
 
 static bool time_layout_is_outside(const struct time_layout *t, const struct time_layout_side *side)
 {
-    return side->way > 0 ? side->edge_ns > t->run->last_ns
+    return side->way > 0 ? side->edge_ns > t->run->clock.last_ns
                          : side->edge_ns <= event_times_begin(t->run);
 }
 

@@ -63,7 +63,7 @@ struct undelivered_signals {
 /* Returns whether the run is complete. */
 static bool undelivered_is_done(const struct run *run)
 {
-    return run->live ? run->finished : !run->unfinished;
+    return run->status.live ? run->status.finished : !run->file.unfinished;
 }
 
 static const struct target_event *undelivered_event_type_of(const struct run *run,

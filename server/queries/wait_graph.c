@@ -85,8 +85,8 @@ static bool wait_graph_is_known(const struct wait_graph_job *job, uint32_t threa
 {
     const struct run *run = job->graph.run;
     uint32_t process = run_line_at(run, thread)->process;
-    return run->connected == 0 || process >= run->process_count ||
-           run->processes[process].connected;
+    return run->programs.connected == 0 || process >= run->processes.count ||
+           run->processes.items[process].connected;
 }
 
 static void add_running(struct wait_graph_job *job, uint32_t thread)
@@ -96,7 +96,7 @@ static void add_running(struct wait_graph_job *job, uint32_t thread)
         g->runs[g->run_count] = thread;
     g->run_count++;
     struct wait_graph_sleeper a = {.thread = thread};
-    int64_t end_ns = g->run->connected ? 0 : g->run->ended_ns;
+    int64_t end_ns = g->run->programs.connected ? 0 : g->run->clock.ended_ns;
     if (cpu_states_asleep(cpu_placement_states(g->run), thread, end_ns, &a.since_ns, &a.call) &&
         g->asleep_count < SLEEPERS_MOST)
         ARRAY_PUSH(g->asleep, g->asleep_count, a);
@@ -389,8 +389,8 @@ static void wait_graph_send_holder(const struct wait_graph_job *job, struct hold
         return;
     uint32_t site = order_event(run->order, at).site;
     if (site) {
-        holder->process = run->site_list[site - 1].process;
-        holder->site = run->site_list[site - 1].address;
+        holder->process = run->sites.items[site - 1].process;
+        holder->site = run->sites.items[site - 1].address;
     }
 }
 
@@ -472,10 +472,11 @@ static void wait_graph_send_sleeper(const struct run *run, const struct wait_gra
 
 static void wait_graph_send_time(const struct run *run, struct response *reply)
 {
-    bool live = run->connected > 0;
-    int64_t end = run->ended_ns >= run->last_ns && run->ended_ns ? run->ended_ns : -1;
-    struct trace_time_info now = {run->last_ns, live && run->wall_ns ? run_clock_ns(run) : end,
-                                  live};
+    bool live = run->programs.connected > 0;
+    int64_t end =
+        run->clock.ended_ns >= run->clock.last_ns && run->clock.ended_ns ? run->clock.ended_ns : -1;
+    struct trace_time_info now = {
+        run->clock.last_ns, live && run->clock.wall_ns ? run_clock_now_ns(&run->clock) : end, live};
     response_chunk_begin(reply, RESPONSE_NOW);
     encode_now(reply->out, &now);
     response_chunk_end(reply);

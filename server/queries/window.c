@@ -75,7 +75,10 @@ static uint64_t anchor_position(const struct run *run, const struct window_reque
 
 /* ---- lifetime ---- */
 
-static bool has_text(void *context, struct event_id at) { return run_texts(context, at) != NULL; }
+static bool has_text(void *context, struct event_id at)
+{
+    return annotations_at(&((const struct run *)context)->annotations, at) != NULL;
+}
 
 static bool same_moves(const struct window_request *a, const struct window_request *b)
 {
@@ -118,7 +121,7 @@ static bool same_view(const struct window_job *job, const struct window_request 
 /* Returns a time one column after the last event: that event is left of the end. */
 static int64_t behind_all(const struct run *run, uint64_t column_ns)
 {
-    return run->last_ns + (column_ns < INT64_MAX / 8 ? (int64_t)column_ns : INT64_MAX / 8);
+    return run->clock.last_ns + (column_ns < INT64_MAX / 8 ? (int64_t)column_ns : INT64_MAX / 8);
 }
 
 /* Begins a layout by time at the window's anchor. */

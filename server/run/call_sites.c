@@ -78,17 +78,17 @@ static uint32_t find_file(struct call_sites *p, const struct run_module *module)
 static uint32_t file_of(struct call_sites *p, const struct run *run, uint32_t process,
                         size_t module)
 {
-    if (p->process_count < run->process_count) {
-        p->file_of = array_reserve_zeroed(p->file_of, &p->process_room, run->process_count,
+    if (p->process_count < run->processes.count) {
+        p->file_of = array_reserve_zeroed(p->file_of, &p->process_room, run->processes.count,
                                           sizeof *p->file_of);
         p->file_of_room = array_reserve_zeroed(p->file_of_room, &p->process_rooms,
-                                               run->process_count, sizeof *p->file_of_room);
-        p->process_count = run->process_count;
+                                               run->processes.count, sizeof *p->file_of_room);
+        p->process_count = run->processes.count;
     }
     uint32_t **files = &p->file_of[process];
     *files = array_reserve_zeroed(*files, &p->file_of_room[process], module + 1, sizeof **files);
     if (!(*files)[module])
-        (*files)[module] = 1 + find_file(p, &run->processes[process].modules[module]);
+        (*files)[module] = 1 + find_file(p, &run->processes.items[process].modules[module]);
     return (*files)[module] - 1;
 }
 
@@ -122,9 +122,9 @@ static uint32_t call_sites_number_place(struct call_sites *p, uint64_t space, ui
 static struct call_site_key key_of(struct call_sites *p, const struct run *run, uint32_t number,
                                    uint64_t address)
 {
-    if (number >= run->process_count)
+    if (number >= run->processes.count)
         return (struct call_site_key){OF_PROCESS | number, address};
-    const struct run_process *process = &run->processes[number];
+    const struct run_process *process = &run->processes.items[number];
     size_t module = module_at(process, address);
     if (module == SIZE_MAX)
         return (struct call_site_key){OF_PROCESS | number, address};
@@ -139,14 +139,14 @@ struct call_site_key call_sites_key(const struct run *run, uint32_t process, uin
 
 static uint32_t call_sites_resolve_site(struct call_sites *p, const struct run *run, uint32_t site)
 {
-    struct site s = run->site_list[site - 1];
+    struct site s = run->sites.items[site - 1];
     struct call_site_key key = key_of(p, run, s.process, s.address);
     return call_sites_number_place(p, key.space, key.offset, site);
 }
 
 uint32_t call_sites_for_line(const struct run *run, uint32_t site)
 {
-    if (!site || site > run->site_count)
+    if (!site || site > run->sites.count)
         return 0;
     struct call_sites *p = call_sites_for_run(run);
     p->place_of = array_reserve_zeroed(p->place_of, &p->place_room, site, sizeof *p->place_of);

@@ -53,11 +53,11 @@ static void clock_sync_free(void *state)
 
 static void find_hosts(const struct run *run, struct clock_sync *c)
 {
-    c->processes = (uint32_t)run->process_count;
+    c->processes = (uint32_t)run->processes.count;
     c->host_of = xcalloc(c->processes + 1, sizeof *c->host_of);
     for (uint32_t i = 0; i < c->processes; i++) {
         uint32_t k = 0;
-        while (k < i && strcmp(run->processes[k].host, run->processes[i].host) != 0)
+        while (k < i && strcmp(run->processes.items[k].host, run->processes.items[i].host) != 0)
             k++;
         c->host_of[i] = k < i ? c->host_of[k] : c->hosts++;
     }
@@ -67,7 +67,7 @@ static void find_hosts(const struct run *run, struct clock_sync *c)
 static uint32_t clock_of(const struct run *run, const struct clock_sync *c, const char *host)
 {
     for (uint32_t i = 0; i < c->processes; i++)
-        if (strcmp(run->processes[i].host, host) == 0)
+        if (strcmp(run->processes.items[i].host, host) == 0)
             return c->host_of[i];
     uint32_t i = 0;
     while (i < c->servers.count && strcmp(c->servers.hosts[i], host) != 0)
@@ -151,7 +151,7 @@ static void clock_sync_scan_exchange(const struct run *run, struct clock_sync *c
                                      const struct clock_exchange *exchange)
 {
     uint32_t server = clock_of(run, c, exchange->server), agent = clock_of(run, c, exchange->host);
-    int64_t start = (int64_t)run->start_ns;
+    int64_t start = (int64_t)run->clock.start_ns;
     if (server >= c->clocks || agent >= c->clocks || agent == server)
         return;
     for (size_t i = 0; i < exchange->asked.count; i++) {
@@ -285,7 +285,7 @@ static struct clock_sync *clock_sync_compute_fit(const struct run *run)
     if (c->hosts < 2)
         return c;
     find_servers(run, c);
-    c->length = run->last_ns > 1 ? (double)run->last_ns : 1;
+    c->length = run->clock.last_ns > 1 ? (double)run->clock.last_ns : 1;
     c->middle = c->begin + c->length / 2;
     c->tying = clock_ties_new(c->clocks, c->middle);
     c->last = xcalloc(c->clocks + 1, sizeof *c->last);
@@ -308,9 +308,9 @@ static bool is_due(const struct run *run)
 {
     const struct clock_sync *c = run_addon(&run->addons, RUN_ADDON_CLOCK_SYNC);
     uint64_t count = order_count(run->order), taken = clock_sync_exchanges_taken(run);
-    if (!c || c->processes != run->process_count)
+    if (!c || c->processes != run->processes.count)
         return true;
-    bool ended = !run->connected && (run->finished || !run->live);
+    bool ended = !run->programs.connected && (run->status.finished || !run->status.live);
     return c->hosts > 1 && (count > 2 * c->events || taken > 2 * c->exchanged ||
                             (ended && (count != c->events || taken != c->exchanged)));
 }
@@ -347,7 +347,7 @@ static int64_t ahead_at(const struct clock_sync *c, uint32_t clock)
 
 size_t clock_sync_bounds(const struct run *run, struct clock_bound **bounds)
 {
-    const struct clock_sync *c = run->process_count < 2 ? NULL : clock_sync_current_fit(run);
+    const struct clock_sync *c = run->processes.count < 2 ? NULL : clock_sync_current_fit(run);
     *bounds = NULL;
     if (!c || c->hosts < 2)
         return 0;
@@ -355,7 +355,7 @@ size_t clock_sync_bounds(const struct run *run, struct clock_bound **bounds)
     *bounds = xcalloc(c->hosts, sizeof **bounds);
     clock_ties_bound(c->tying, c->end, tied);
     for (uint32_t i = 0; i < c->processes; i++)
-        (*bounds)[c->host_of[i]] = (struct clock_bound){.host = run->processes[i].host,
+        (*bounds)[c->host_of[i]] = (struct clock_bound){.host = run->processes.items[i].host,
                                                         .bound = tied[c->host_of[i]],
                                                         .ahead_ns = ahead_at(c, c->host_of[i]),
                                                         .at_ns = (int64_t)c->end};
@@ -365,6 +365,6 @@ size_t clock_sync_bounds(const struct run *run, struct clock_bound **bounds)
 
 uint64_t clock_sync_generation(const struct run *run)
 {
-    const struct clock_sync *c = run->process_count < 2 ? NULL : clock_sync_current_fit(run);
+    const struct clock_sync *c = run->processes.count < 2 ? NULL : clock_sync_current_fit(run);
     return c && c->hosts > 1 ? c->fits_made : 0;
 }

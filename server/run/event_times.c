@@ -10,8 +10,8 @@ static uint32_t process_of(const struct run *run, const struct order_event *e)
 
 int64_t event_times_for_process(const struct run *run, const struct order_event *e)
 {
-    return run->process_count < 2 ? e->time_ns
-                                  : clock_sync_correct(run, process_of(run, e), e->time_ns);
+    return run->processes.count < 2 ? e->time_ns
+                                    : clock_sync_correct(run, process_of(run, e), e->time_ns);
 }
 
 int64_t event_times_fitted(const struct run *run, uint64_t position)
@@ -22,7 +22,7 @@ int64_t event_times_fitted(const struct run *run, uint64_t position)
 
 int64_t event_times_begin(const struct run *run)
 {
-    int64_t least = run->last_ns;
+    int64_t least = run->clock.last_ns;
     for (uint32_t line = 1; line <= order_line_count(run->order); line++) {
         uint64_t first = order_line_first(run->order, line);
         if (first >= order_line_events(run->order, line))

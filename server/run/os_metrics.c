@@ -194,12 +194,12 @@ int64_t os_metrics_until_ns(const struct run *run, const struct os_metric_series
 {
     int64_t last = s->count ? s->points[s->count - 1].at_ns : INT64_MIN;
     bool there = s->process == OS_METRICS_NO_PROCESS ||
-                 (s->process < run->process_count && run->processes[s->process].connected);
+                 (s->process < run->processes.count && run->processes.items[s->process].connected);
     const struct os_metrics_store *all = os_metrics_of(run);
     int64_t until = s->process < all->latest_count ? all->latest[s->process] : last;
     if (s->exact)
         return last;
-    if (there && run->last_ns > until && !os_metrics_meter(run, s).grows)
-        until = run->last_ns;
+    if (there && run->clock.last_ns > until && !os_metrics_meter(run, s).grows)
+        until = run->clock.last_ns;
     return until > last ? until : last;
 }

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "server/run/run.h"
 
-#include "config/description_read.h"
 #include "base/alloc.h"
 #include "server/eventloop/server_log.h"
 #include "server/run/activity_store.h"
@@ -13,7 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CACHE_LEAST ((uint64_t)256 << 20)
@@ -21,26 +19,13 @@
 
 /* ---- target descriptions ---- */
 
-/* Returns the description of an event; searches the descriptions that know the kind of line
- * first. */
-static const struct target_event *run_find_event_type(const struct run *run, const char *kind,
-                                                      const char *type, enum relation relation)
-{
-    const struct target_event *found = NULL;
-    for (int knows = 1; knows >= 0 && !found; knows--)
-        for (size_t i = 0; i < run->target_count && !found; i++)
-            if ((target_line_type(run->targets[i], kind) != NULL) == knows)
-                found = target_event(run->targets[i], kind, type, relation);
-    return found;
-}
-
 static void apply_effect(void *context, uint32_t kind, uint32_t type)
 {
     struct run *run = context;
     for (int paired = 0; paired < 2; paired++) {
         const struct target_event *event =
-            run_find_event_type(run, run_kind_name(run, kind), run_type_name(run, type),
-                                paired ? RELATION_SYNC : RELATION_NONE);
+            target_list_event(&run->targets, run_kind_name(run, kind), run_type_name(run, type),
+                              paired ? RELATION_SYNC : RELATION_NONE);
         if (event && event->has_presence)
             order_effect(run->order, kind, type, paired, event->presence, event->own);
         if (event && event->has_about)
@@ -53,7 +38,8 @@ const struct target_event *run_event_type(const struct run *run, uint32_t line, 
 {
     uint32_t kind =
         line & HIDDEN_LINE ? order_line_kind(run->order, line) : run_line_at(run, line)->kind;
-    return run_find_event_type(run, run_kind_name(run, kind), run_type_name(run, type), relation);
+    return target_list_event(&run->targets, run_kind_name(run, kind), run_type_name(run, type),
+                             relation);
 }
 
 uint32_t run_type(struct run *run, const char *name)
@@ -82,39 +68,15 @@ const char *run_kind_name(const struct run *run, uint32_t kind)
     return kind && kind <= run->kinds.count ? run->kinds.items[kind - 1] : "";
 }
 
-bool run_described(const struct run *run, const char *name)
-{
-    for (size_t i = 0; i < run->target_count; i++)
-        if (strcmp(run->targets[i]->name, name) == 0)
-            return true;
-    return false;
-}
-
 bool run_describe(struct run *run, const char *name, const char *text)
 {
-    if (run_described(run, name))
+    if (target_list_has(&run->targets, name))
         return true;
-    struct target *target = target_read(text, name, stderr);
-    if (!target)
+    if (!target_list_add(&run->targets, name, text))
         return false;
-    target_update_installed(target);
-    run->targets =
-        array_reserve(run->targets, &run->target_room, run->target_count + 1, sizeof *run->targets);
-    run->target_texts =
-        xreallocarray(run->target_texts, run->target_count + 1, sizeof *run->target_texts);
-    run->target_texts[run->target_count] = xstrdup(text);
-    run->targets[run->target_count++] = target;
     order_set_effect_source(run->order, apply_effect, run);
     run->generation++;
     return true;
-}
-
-const struct target_line_type *run_target_kind(const struct run *run, const char *kind)
-{
-    const struct target_line_type *found = NULL;
-    for (size_t i = 0; i < run->target_count && !found; i++)
-        found = target_line_type(run->targets[i], kind);
-    return found;
 }
 
 static size_t live_lines; /* number of lines of all live runs */
@@ -127,15 +89,7 @@ static bool has_room(const struct run *run)
     long pages = most ? 0 : sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     if (!most)
         most = pages > 0 && size > 0 ? (size_t)pages * (size_t)size / 2 / LINE_BYTES : LIMIT_LINES;
-    return order_line_count(run->order) < LIMIT_LINES && (!run->live || live_lines < most);
-}
-
-static void text_free(struct run_text *first)
-{
-    for (struct run_text *t = first, *next; t; t = next) {
-        next = t->next;
-        free(t);
-    }
+    return order_line_count(run->order) < LIMIT_LINES && (!run->status.live || live_lines < most);
 }
 
 /* ---- creating and freeing ---- */
@@ -165,7 +119,7 @@ struct run *run_new(const char *key, unsigned number, struct tracefile *trace)
     run->name = xstrndup(key, strcspn(key, "@"));
     run->number = number;
     run->trace = trace;
-    run->texts.gradual = run->sites.gradual = true;
+    run->annotations.events.gradual = run->sites.numbers.gradual = true;
     run->order =
         trace ? order_new_on((struct block_store){trace, part_put, part_get, NULL}) : order_new();
     order_cache(run->order, cache_bytes());
@@ -174,7 +128,7 @@ struct run *run_new(const char *key, unsigned number, struct tracefile *trace)
 
 void run_is_live(struct run *run)
 {
-    run->live = true;
+    run->status.live = true;
     live_lines += order_line_count(run->order);
 }
 
@@ -186,63 +140,39 @@ void run_called(struct run *run, const char *key)
     run->name = xstrndup(key, strcspn(key, "@"));
 }
 
-static void process_free(struct run_process *process)
-{
-    free(process->path);
-    free(process->host);
-    for (size_t i = 0; i < process->argument_count; i++)
-        free(process->arguments[i]);
-    free(process->arguments);
-    for (size_t i = 0; i < process->variable_count; i++)
-        free(process->variables[i]);
-    free(process->variables);
-    for (size_t i = 0; i < process->module_count; i++)
-        free(process->modules[i].path);
-    free(process->modules);
-}
-
 void run_free(struct run *run)
 {
     if (!run)
         return;
     if (run->counters > 0)
         close(run->counters);
-    live_lines -= run->live ? order_line_count(run->order) : 0;
+    live_lines -= run->status.live ? order_line_count(run->order) : 0;
+    /* sessions and addons first: they may use all the rest */
+    for (size_t i = 0; i < run->sessions.count; i++)
+        if (run->sessions.items[i])
+            run->sessions.free(run->sessions.items[i]);
+    free(run->sessions.items);
+    run_addons_free(&run->addons);
     run_lines_free(&run->lines);
-    for (size_t i = 0; i < run->process_count; i++)
-        process_free(&run->processes[i]);
-    for (struct map_walk walk = {.map = &run->texts}; map_next(&walk);)
-        text_free(walk.value);
-    for (size_t i = 0; i < run->target_count; i++) {
-        target_free(run->targets[i]);
-        free(run->target_texts[i]);
-    }
+    run_processes_free(&run->processes);
+    annotations_free(&run->annotations);
+    target_list_free(&run->targets);
     name_table_free(&run->types);
     name_table_free(&run->kinds);
     line_identity_free(&run->identities);
-    map_free(&run->texts);
-    map_free(&run->sites);
-    for (size_t i = 0; i < run->session_count; i++)
-        if (run->sessions[i])
-            run->session_free(run->sessions[i]);
-    free(run->sessions);
-    run_addons_free(&run->addons);
+    site_table_free(&run->sites);
     call_contexts_free(&run->contexts);
     call_entries_free(&run->entries);
-    pending_settings_free(&run->wants);
-    untraced_reasons_free(run);
-    agent_positions_free(&run->reached);
+    pending_settings_free(&run->settings);
+    untraced_reasons_free(&run->untraced);
+    agent_positions_free(&run->agent_positions);
     order_free(run->order);
     tracefile_close(run->trace);
-    free(run->targets);
-    free(run->target_texts);
-    free(run->site_list);
-    free(run->changes);
-    free(run->processes);
+    line_changes_free(&run->line_changes);
     free(run->key);
     free(run->name);
-    free(run->file);
-    free(run->damage);
+    free(run->file.path);
+    free(run->file.damage);
     free(run->report);
     free(run);
 }
@@ -255,7 +185,7 @@ uint32_t run_line(struct run *run, uint64_t high, uint64_t low, const char *kind
     uint32_t line = line_identity_get(&run->identities, high, low);
     if (line || !has_room(run))
         return line;
-    live_lines += run->live;
+    live_lines += run->status.live;
     run->generation++;
     facts.kind = run_kind(run, kind);
     line = order_line(run->order, shared, facts.kind);
@@ -282,16 +212,6 @@ static bool run_line_is_evicted(const void *order, uint32_t line)
     return order_line_is_evicted(order, line);
 }
 
-#define FORGET_TEXTS 256u /* map entries of texts that are examined in one step */
-
-static bool text_is_forgotten(void *run, uint64_t line, uint64_t number, void *text)
-{
-    if (!order_is_discarded(((struct run *)run)->order, (struct event_id){(uint32_t)line, number}))
-        return false;
-    text_free(text);
-    return true;
-}
-
 void run_pack(struct run *run) { run_lines_pack(&run->lines, run_line_is_evicted, run->order); }
 
 void run_discard(struct run *run, uint64_t position)
@@ -304,24 +224,21 @@ void run_discard(struct run *run, uint64_t position)
 void run_discard_begin(struct run *run, uint64_t position)
 {
     order_discard_begin(run->order, position);
-    run->forgetting = (struct run_forgetting){0};
+    run->discarding = (struct run_discarding){0};
 }
 
 bool run_discard_step(struct run *run)
 {
-    return order_discard_step(run->order) && activity_forget_step(run, &run->forgetting.did) &&
+    return order_discard_step(run->order) && activity_forget_step(run, &run->discarding.activity) &&
            call_entries_discard_step(&run->entries, order_first(run->order),
-                                     &run->forgetting.entries) &&
-           map_remove_if(&run->texts, &run->forgetting.texts, FORGET_TEXTS, text_is_forgotten,
-                         run) &&
-           run_lines_pack_next(&run->lines, &run->forgetting.page, run_line_is_evicted, run->order);
+                                     &run->discarding.entries) &&
+           annotations_discard_step(&run->annotations, &run->discarding.annotations, run->order) &&
+           run_lines_pack_next(&run->lines, &run->discarding.page, run_line_is_evicted, run->order);
 }
 
 void run_line_changed(struct run *run, uint32_t line)
 {
-    run->changes =
-        array_reserve(run->changes, &run->change_room, run->change_count + 1, sizeof *run->changes);
-    run->changes[run->change_count++] = line;
+    line_changes_add(&run->line_changes, line);
     run->generation++;
 }
 
@@ -354,28 +271,12 @@ void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since
 
 void run_add_text(struct run *run, struct event_id at, const char *text)
 {
-    struct run_text *first = map_get(&run->texts, at.line, at.number);
-    if (first && first->count >= LIMIT_TEXTS)
+    const struct run_text *added = annotations_add(&run->annotations, at, text);
+    if (!added)
         return;
-    if (first && first->count == LIMIT_TEXTS - 1)
-        text = "further texts of this event are not kept";
-    size_t n = text_cut(text, LIMIT_TEXT_BYTES);
-    struct run_text *t = xmalloc(sizeof *t + n + 1);
-    memcpy(t->text, text, n);
-    t->text[n] = 0;
-    t->next = NULL;
-    t->last = t;
-    t->count = 1;
-    if (first) {
-        first->last = first->last->next = t;
-        first->count++;
-    } else {
-        map_put(&run->texts, at.line, at.number, t);
-    }
-    run->text_count++;
     run->generation++;
     if (run->fact_writer)
-        run->fact_writer->text(run, at.line, at.number, t->text);
+        run->fact_writer->text(run, at.line, at.number, added->text);
 }
 
 void run_fact(struct run *run, struct chunk chunk)
@@ -384,37 +285,9 @@ void run_fact(struct run *run, struct chunk chunk)
         run->fact_writer->fact(run, chunk);
 }
 
-const struct run_text *run_texts(const struct run *run, struct event_id at)
-{
-    return run->text_count ? map_get(&run->texts, at.line, at.number) : NULL;
-}
-
-static uint32_t numbered_site(struct run *run, uint64_t high, uint64_t low, struct site site)
-{
-    uint32_t known = (uint32_t)(uintptr_t)map_get(&run->sites, high, low);
-    if (known)
-        return known;
-    run->site_list =
-        array_reserve(run->site_list, &run->site_room, run->site_count + 1, sizeof *run->site_list);
-    run->site_list[run->site_count++] = site;
-    map_put(&run->sites, high, low, (void *)(uintptr_t)run->site_count);
-    return (uint32_t)run->site_count;
-}
-
-uint32_t run_site(struct run *run, struct site site)
-{
-    if (!site.address)
-        return 0;
-    uint32_t plain = numbered_site(run, site.process, site.address,
-                                   (struct site){.process = site.process, .address = site.address});
-    /* never the key of a plain site: those begin with the number of a process, below 2^32 */
-    return site.thread ? numbered_site(run, (uint64_t)plain << 32 | site.thread, site.context, site)
-                       : plain;
-}
-
 void run_set_wait_for_missing(struct run *run)
 {
-    run->patient = true;
+    run->defers_work = true;
     order_set_wait_for_missing(run->order);
 }
 
@@ -442,17 +315,18 @@ bool run_step(struct run *run, uint64_t looks)
 {
     uint64_t before = order_count(run->order);
     bool all = order_step(run->order, looks);
-    if (all && run->leaving && run->connected == run->leaving && !run->finishing) {
-        run->finishing = true; /* no program is left that could add events */
+    if (all && run->programs.leaving && run->programs.connected == run->programs.leaving &&
+        !run->programs.finishing) {
+        run->programs.finishing = true; /* no program is left that could add events */
         order_finish(run->order);
         all = order_step(run->order, looks);
     }
-    if ((all && run->leaving) || order_count(run->order) != before)
+    if ((all && run->programs.leaving) || order_count(run->order) != before)
         run->generation++;
     if (all) {
-        run->connected -= run->leaving;
-        run->leaving = 0;
-        run->finishing = false;
+        run->programs.connected -= run->programs.leaving;
+        run->programs.leaving = 0;
+        run->programs.finishing = false;
     }
     return all;
 }
@@ -460,7 +334,8 @@ bool run_step(struct run *run, uint64_t looks)
 /* Returns the first line of a process, or 0.  Lines are never removed, so each is examined once. */
 static uint32_t run_process_first_line(const struct run *run, struct run_process *process)
 {
-    uint32_t index = (uint32_t)(process - run->processes), lines = order_line_count(run->order);
+    uint32_t index = (uint32_t)(process - run->processes.items),
+             lines = order_line_count(run->order);
     while (!process->first_line && process->lines_seen < lines)
         if (run_line_at(run, ++process->lines_seen)->process == index)
             process->first_line = process->lines_seen;
@@ -471,8 +346,8 @@ static uint32_t run_process_first_line(const struct run *run, struct run_process
  * numbers are reused; but the first event after an exec follows an event of the old program. */
 static bool run_process_replaced(const struct run *run, uint32_t index)
 {
-    uint32_t next = run->processes[index].next;
-    uint32_t line = next ? run_process_first_line(run, &run->processes[next - 1]) : 0;
+    uint32_t next = run->processes.items[index].next;
+    uint32_t line = next ? run_process_first_line(run, &run->processes.items[next - 1]) : 0;
     uint64_t first = line ? order_position(run->order, (struct event_id){line, 1}) : NO_POSITION;
     if (first == NO_POSITION || !order_received(run->order, first))
         return false;
@@ -483,61 +358,23 @@ static bool run_process_replaced(const struct run *run, uint32_t index)
 bool run_exited(const struct run *run, uint32_t line)
 {
     uint32_t process = run_line_at(run, line)->process;
-    return process < run->process_count && !run->processes[process].connected &&
-           (run->processes[process].ended || run_process_replaced(run, process));
+    return process < run->processes.count && !run->processes.items[process].connected &&
+           (run->processes.items[process].ended || run_process_replaced(run, process));
 }
 
 unsigned run_connected(const struct run *run)
 {
-    return run->connected || !run->journal_ahead ? run->connected : 1;
-}
-
-static int64_t run_read_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* Reads the wall clock once to determine how far the run is; it may be set to another time
- * later. */
-static void run_clock_begin(struct run *run)
-{
-    run->clock_ahead_ns =
-        run_read_ns(CLOCK_REALTIME) - (int64_t)run->wall_ns - run_read_ns(CLOCK_MONOTONIC);
-}
-
-/* Links the program that had the process number of a new program before to the new one. */
-static void run_process_follows(struct run *run, uint32_t index)
-{
-    const struct run_process *opened = &run->processes[index];
-    for (uint32_t i = index; i-- > 0;)
-        if (run->processes[i].pid == opened->pid && opened->host && run->processes[i].host &&
-            strcmp(run->processes[i].host, opened->host) == 0) {
-            run->processes[i].next = index + 1;
-            return;
-        }
+    return run->programs.connected || !run->lag.bytes ? run->programs.connected : 1;
 }
 
 uint32_t run_process(struct run *run, struct run_process process)
 {
-    run->processes = array_reserve(run->processes, &run->process_room, run->process_count + 1,
-                                   sizeof *run->processes);
-    run->processes[run->process_count] = process;
-    run_process_follows(run, (uint32_t)run->process_count);
-    if (run->process_count == 0) {
-        run->start_ns = process.clock_ns;
-        run->wall_ns = process.wall_ns;
-        run_clock_begin(run);
-        if (run->trace && run->live)
-            tracefile_begun(run->trace, run->wall_ns);
+    uint32_t index = run_processes_add(&run->processes, process);
+    if (index == 0) {
+        run_clock_begin(&run->clock, process.clock_ns, process.wall_ns);
+        if (run->trace && run->status.live)
+            tracefile_begun(run->trace, run->clock.wall_ns);
     }
     run->generation++;
-    return (uint32_t)run->process_count++;
-}
-
-int64_t run_clock_ns(const struct run *run)
-{
-    int64_t now = run_read_ns(CLOCK_MONOTONIC) + run->clock_ahead_ns;
-    return now > run->last_ns ? now : run->last_ns;
+    return index;
 }

@@ -5,51 +5,23 @@
 #ifndef SERVER_RUN_RUN_H
 #define SERVER_RUN_RUN_H
 
-#include "config/target.h"
+#include "server/order/order.h"
+#include "server/run/annotations.h"
 #include "server/run/line_identity.h"
-#include "server/run/run_addons.h"
-#include "server/run/run_lines.h"
 #include "server/run/name_table.h"
 #include "server/run/pending_settings.h"
-#include "base/map.h"
+#include "server/run/run_addons.h"
+#include "server/run/run_clock.h"
+#include "server/run/run_lines.h"
+#include "server/run/run_processes.h"
+#include "server/run/run_status.h"
+#include "server/run/site_table.h"
+#include "server/run/target_list.h"
+#include "server/run/untraced_reasons.h"
 #include "server/timing/call_contexts.h"
 #include "server/timing/call_entries.h"
-#include "server/order/order.h"
 #include "server/tracefile/agent_positions.h"
 #include "server/tracefile/tracefile.h"
-
-struct run_module {
-    char *path;
-    uint8_t build_id[32];
-    unsigned build_id_bytes;
-    uint64_t start, end, bias;
-};
-
-struct run_process {
-    uint32_t pid;
-    char *path, *host;
-    char **arguments, **variables; /* variables: of its environment (wire/variable.h) */
-    size_t argument_count, variable_count;
-    struct run_module *modules;
-    size_t module_count, module_room;
-    uint64_t waited_ns, dropped, unfollowed;
-    /* events lost with its end; those of them whose numbers were reported */
-    uint64_t left, left_known;
-    uint64_t clock_ns, wall_ns; /* one moment on both of its clocks */
-    bool connected;
-    bool ended; /* it reported that it exits */
-    uint32_t next; /* 1 + the program that has its process number since then; 0: none */
-    /* its first line; 0: not among the first lines_seen lines of the run */
-    uint32_t first_line, lines_seen;
-    /* more events may be in its queues, in its own memory; they are lost if it has ended */
-    bool unsent;
-};
-
-struct run_text {
-    struct run_text *next, *last; /* last, count: set in the first text of an event */
-    uint32_t count;
-    char text[];
-};
 
 struct run;
 struct program_session;
@@ -60,88 +32,59 @@ struct fact_writer {
     void (*text)(struct run *run, uint32_t line, uint64_t number, const char *text);
 };
 
+/* Progress of the discarding of the oldest part of a run; zero at its begin. */
+struct run_discarding {
+    struct map_removal annotations;
+    size_t page; /* the next page of lines */
+    uint32_t entries; /* the next thread with call records */
+    size_t activity; /* the next thread with activity records */
+};
+
+/* Sessions of the programs of a run; program_session.c makes them, the run only frees them. */
+struct run_sessions {
+    struct program_session **items; /* by number; NULL once it hung up */
+    size_t count, room;
+    void (*free)(struct program_session *session);
+};
+
 struct run {
     char *key, *name; /* the value of POET_RUN; the part of it before @ */
     unsigned number;
     struct order *order;
     struct tracefile *trace; /* NULL: everything is in memory */
-    bool live; /* the trace file is being written */
-    char *file;
+    struct run_file file;
+    struct run_status status;
+    struct run_programs programs;
+    struct run_eviction eviction;
+    struct run_lag lag;
+    struct run_clock clock;
+    uint64_t generation; /* grows with every change */
+
+    struct target_list targets;
     struct name_table types, kinds;
     struct run_lines lines;
-    uint32_t *changes; /* lines that changed after they were made, in the order of the changes */
-    size_t change_count, change_room;
-    struct run_process *processes;
-    size_t process_count, process_room;
     struct line_identities identities; /* of lines */
-    struct map texts;
-    struct run_forgetting {
-        struct map_removal texts;
-        size_t page; /* the next page of lines */
-        uint32_t entries; /* the next thread with call records */
-        size_t did; /* the next thread with activity records */
-    } forgetting;
-    uint64_t text_count;
-    struct map sites;
-    struct site {
-        uint32_t process;
-        /* line of the thread whose context it is; 0: by which calls is not known */
-        uint32_t thread;
-        uint64_t address;
-        uint32_t context; /* wire/profile_region.h */
-    } *site_list;
-    size_t site_count, site_room;
-    struct target **targets;
-    char **target_texts;
-    size_t target_count, target_room;
-    struct pending_settings wants; /* measurement settings to be sent to them */
+    struct line_changes line_changes;
+    struct run_processes processes;
+    struct run_sessions sessions;
+    struct site_table sites;
+    struct annotations annotations;
     struct call_contexts contexts; /* call sums of its threads */
     struct call_entries entries; /* begins and ends of their calls, if requested */
-    uint64_t start_ns; /* clock at the run's begin; times count from it */
-    uint64_t wall_ns;
-    int64_t clock_ahead_ns; /* time of the run minus this machine's monotonic clock */
-    int64_t last_ns; /* time of the latest event */
-    int64_t ended_ns; /* when its last program hung up; 0: unknown, or the run is live */
-    unsigned connected; /* number of connected programs */
-    /* number of them that hung up, while the order still has work for that */
-    unsigned leaving;
-    int counters; /* wire/shared_counters.h; 0 not made yet */
-    uint64_t generation; /* grows with every change */
+    struct untraced_reports untraced;
+    struct run_discarding discarding;
     struct run_addons addons; /* state of other modules */
+
+    struct pending_settings settings; /* measurement settings to be sent to its programs */
+    int counters; /* wire/shared_counters.h; 0 not made yet */
     /* positions of the agents' streams, as of the delivered journal */
-    struct agent_positions reached;
+    struct agent_positions agent_positions;
     /* records the facts of a live run for checkpoints; NULL: they are not saved */
     const struct fact_writer *fact_writer;
-    struct program_session *
-        *sessions; /* by number; NULL once it hung up.  The run only frees them. */
-    size_t session_count, session_room;
-    void (*session_free)(struct program_session *session);
-    bool finishing; /* its last program is leaving */
-    bool patient; /* long work of the order is left to run_step() */
+    bool defers_work; /* long work of the order is left to run_step() */
+    bool verify; /* the run is read completely before its statistics are reported */
     /* file of the report to make when the run has ended; "": standard error; NULL: no report */
     char *report;
-    char *damage; /* description of the file's damage, or NULL */
-    bool unfinished; /* the file has no end */
-    /* it was resumed after its server was killed, and no agent has continued it yet */
-    bool left;
-    bool deleted; /* used by idle_eviction.c alone: the file was deleted while it was written */
-    bool ending; /* all of its programs hung up; its last checkpoint is being written */
-    bool finished; /* all of its programs hung up, and its file is complete */
-    bool resting; /* evicted (idle_eviction.h): only these figures remain */
-    uint64_t rest_events, rest_lost;
-    unsigned watchers; /* number of viewers that show it */
-    uint64_t asked; /* a growing counter: when it began, was finished or last used */
-    bool verify; /* the run is read completely before its statistics are reported */
-    struct run_unseen { /* untraced synchronization that programs reported */
-        uint8_t reason;
-        uint32_t session; /* the session that reported it last */
-        char *about;
-        uint64_t count; /* number of programs */
-    } *unseen;
-    size_t unseen_count, unseen_room;
-    bool written; /* a server was still writing it when it was opened */
-    uint64_t behind_ns,
-        journal_ahead; /* how far the order was behind when last checked: ns, bytes */
 };
 
 /* Makes a run whose order lies in a trace file, which the run then owns; NULL: in memory. */
@@ -181,16 +124,11 @@ void run_line_kind(struct run *run, uint32_t line, const char *kind, const char 
 /* since: number of the line's last event then; 0: not known, or a fact that is known */
 void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since);
 void run_add_text(struct run *run, struct event_id at, const char *text);
-const struct run_text *run_texts(const struct run *run, struct event_id at);
-/* Returns the number of a site, from 1, which is the same for equal sites; 0 for address 0. */
-uint32_t run_site(struct run *run, struct site site);
 
 void run_fact(struct run *run, struct chunk chunk); /* passes a fact to the fact writer */
 
 /* Adds a description from its text; returns false, and logs why, if it is invalid. */
-bool run_described(const struct run *run, const char *name);
 bool run_describe(struct run *run, const char *name, const char *text);
-const struct target_line_type *run_target_kind(const struct run *run, const char *kind);
 /* Returns the description of an event of that type on a line, or NULL. */
 const struct target_event *run_event_type(const struct run *run, uint32_t line, uint32_t type,
                                           enum relation relation);
@@ -207,10 +145,6 @@ bool run_step(struct run *run, uint64_t looks);
 
 /* Adds a process to the run; returns its index. */
 uint32_t run_process(struct run *run, struct run_process process);
-
-/* Returns the current time by the run's clock, as far as this host's clock agreed with that of its
- * first program when the run began here. */
-int64_t run_clock_ns(const struct run *run);
 
 /* Returns whether the line belongs to a program that has exited, or was replaced by exec. */
 bool run_exited(const struct run *run, uint32_t line);

@@ -195,3 +195,12 @@ void run_lines_free(struct run_lines *lines)
     }
     free(lines->pages);
 }
+
+void line_changes_add(struct line_changes *changes, uint32_t line)
+{
+    changes->items =
+        array_reserve(changes->items, &changes->room, changes->count + 1, sizeof *changes->items);
+    changes->items[changes->count++] = line;
+}
+
+void line_changes_free(struct line_changes *changes) { free(changes->items); }

@@ -12,6 +12,15 @@
 
 #define RUN_LINES_PAGE 1024u
 
+/* Lines that changed after they were made, in the order of the changes. */
+struct line_changes {
+    uint32_t *items;
+    size_t count, room;
+};
+
+void line_changes_add(struct line_changes *changes, uint32_t line);
+void line_changes_free(struct line_changes *changes);
+
 struct run_line {
     uint32_t kind;
     uint32_t process; /* index of the process that opened it */

@@ -77,9 +77,9 @@ static void doings_free(void *state)
 static const struct tracker_rule *rule_of(struct state_tracker *s, const struct order_event *e)
 {
     uint64_t kind = order_line_kind(s->run->order, e->line), key = kind << 32 | e->type;
-    if (s->targets != s->run->target_count)
+    if (s->targets != s->run->targets.count)
         forget_rules(s);
-    s->targets = s->run->target_count;
+    s->targets = s->run->targets.count;
     struct tracker_rule *rule = map_get(&s->rules, key, e->relation);
     if (rule)
         return rule;

@@ -1,35 +1,39 @@
 #include "server/run/untraced_reasons.h"
+
 #include "base/alloc.h"
+#include "server/run/run.h"
+#include "wire/trace_view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 void untraced_reasons_add(struct run *run, uint32_t session, unsigned reason, const char *about)
 {
-    if (run->unseen_count >= UNTRACED_REASONS_MAX)
+    if (run->untraced.count >= UNTRACED_REASONS_MAX)
         about = "";
-    for (size_t i = 0; i < run->unseen_count; i++) {
-        struct run_unseen *u = &run->unseen[i];
+    for (size_t i = 0; i < run->untraced.count; i++) {
+        struct untraced_report *u = &run->untraced.items[i];
         if (u->reason != reason || strcmp(u->about, about) != 0)
             continue;
         u->count += u->session != session; /* a checkpoint may repeat it */
         u->session = session;
         return;
     }
-    if (run->unseen_count >= UNTRACED_REASONS_MAX + UNTRACED_COUNT)
+    if (run->untraced.count >= UNTRACED_REASONS_MAX + UNTRACED_COUNT)
         return;
-    run->unseen =
-        array_reserve(run->unseen, &run->unseen_room, run->unseen_count + 1, sizeof *run->unseen);
+    run->untraced.items = array_reserve(run->untraced.items, &run->untraced.room,
+                                        run->untraced.count + 1, sizeof *run->untraced.items);
     char *copy = xstrdup(about);
-    run->unseen[run->unseen_count++] = (struct run_unseen){(uint8_t)reason, session, copy, 1};
+    run->untraced.items[run->untraced.count++] =
+        (struct untraced_report){(uint8_t)reason, session, copy, 1};
     run->generation++;
 }
 
-void untraced_reasons_free(struct run *run)
+void untraced_reasons_free(struct untraced_reports *reports)
 {
-    for (size_t i = 0; i < run->unseen_count; i++)
-        free(run->unseen[i].about);
-    free(run->unseen);
+    for (size_t i = 0; i < reports->count; i++)
+        free(reports->items[i].about);
+    free(reports->items);
 }
 
 uint64_t untraced_reasons_lost(const struct run *run)
@@ -41,16 +45,16 @@ uint64_t untraced_reasons_lost(const struct run *run)
 static uint64_t untraced_process_count(const struct run *run)
 {
     uint64_t count = 0;
-    for (size_t i = 0; i < run->process_count; i++)
-        count += run->processes[i].unfollowed;
+    for (size_t i = 0; i < run->processes.count; i++)
+        count += run->processes.items[i].unfollowed;
     return count;
 }
 
 static uint32_t untraced_reported_bits(const struct run *run)
 {
     uint32_t bits = 0;
-    for (size_t i = 0; i < run->unseen_count; i++)
-        bits |= UNTRACED_BIT(run->unseen[i].reason);
+    for (size_t i = 0; i < run->untraced.count; i++)
+        bits |= UNTRACED_BIT(run->untraced.items[i].reason);
     return bits;
 }
 
@@ -84,9 +88,9 @@ static uint64_t futexes_of(const struct run *run)
 static bool untraced_has_unnumbered_losses(const struct run *run)
 {
     uint64_t dropped = 0, numbered = order_figures(run->order).lost;
-    for (size_t i = 0; i < run->process_count; i++)
-        dropped += run->processes[i].dropped;
-    return !run->connected && dropped > numbered;
+    for (size_t i = 0; i < run->processes.count; i++)
+        dropped += run->processes.items[i].dropped;
+    return !run->programs.connected && dropped > numbered;
 }
 
 uint32_t untraced_reasons_hiding_order(const struct run *run)
@@ -110,14 +114,15 @@ uint32_t untraced_reasons_mechanisms(const struct run *run)
 
 struct untraced_info *untraced_reasons_list(const struct run *run, uint32_t *count)
 {
-    struct untraced_info *list = xcalloc(run->unseen_count + 2, sizeof *list);
+    struct untraced_info *list = xcalloc(run->untraced.count + 2, sizeof *list);
     uint64_t futexes = futexes_of(run), lost = untraced_reasons_lost(run);
     *count = 0;
-    for (size_t i = 0; i < run->unseen_count; i++)
+    for (size_t i = 0; i < run->untraced.count; i++)
         /* else added below, with their number */
-        if (run->unseen[i].reason != UNTRACED_FUTEX || !futexes)
-            list[(*count)++] = (struct untraced_info){run->unseen[i].reason, run->unseen[i].about,
-                                                      run->unseen[i].count};
+        if (run->untraced.items[i].reason != UNTRACED_FUTEX || !futexes)
+            list[(*count)++] =
+                (struct untraced_info){run->untraced.items[i].reason, run->untraced.items[i].about,
+                                       run->untraced.items[i].count};
     if (futexes)
         list[(*count)++] = (struct untraced_info){UNTRACED_FUTEX, NULL, futexes};
     if (lost)
@@ -132,10 +137,10 @@ uint64_t run_lost(const struct run *run)
 {
     struct order_figures order = order_figures(run->order);
     uint64_t dropped = 0, left = 0, known = 0, numbered = order.lost;
-    for (size_t i = 0; i < run->process_count; i++) {
-        dropped += run->processes[i].dropped;
-        left += run->processes[i].left;
-        known += run->processes[i].left_known;
+    for (size_t i = 0; i < run->processes.count; i++) {
+        dropped += run->processes.items[i].dropped;
+        left += run->processes.items[i].left;
+        known += run->processes.items[i].left_known;
     }
     uint64_t unknown = left - known,
              again = known + (order.found < unknown ? order.found : unknown);

@@ -2,14 +2,29 @@
 #ifndef SERVER_RUN_UNTRACED_REASONS_H
 #define SERVER_RUN_UNTRACED_REASONS_H
 
-#include "server/run/run.h"
-#include "wire/trace_view.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct run;
+struct untraced_info;
 
 #define UNTRACED_REASONS_MAX 256u /* of a run; later ones are kept as a reason alone */
 
+/* Reasons that programs reported; a zero-initialized struct has none. */
+struct untraced_reports {
+    struct untraced_report {
+        uint8_t reason;
+        uint32_t session; /* the session that reported it last */
+        char *about;
+        uint64_t count; /* number of programs */
+    } *items;
+    size_t count, room;
+};
+
 /* Records a reason that a program reported, by its session, and what it is about. */
 void untraced_reasons_add(struct run *run, uint32_t session, unsigned reason, const char *about);
-void untraced_reasons_free(struct run *run);
+void untraced_reasons_free(struct untraced_reports *reports);
 
 /* Returns the number of events of the run that will never be shown, for whatever reason. */
 uint64_t run_lost(const struct run *run);

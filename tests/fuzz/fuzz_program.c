@@ -138,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ev_idle_stop(server.loop, &server.work);
     ev_timer_stop(server.loop, &server.idle);
     for (size_t i = 0; i < server.runs.count; i++) {
-        unlink(server.runs.items[i]->file);
+        unlink(server.runs.items[i]->file.path);
         run_free(server.runs.items[i]);
     }
     free(server.runs.items);

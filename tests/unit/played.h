@@ -23,7 +23,7 @@ struct played {
 __attribute__((unused)) static uint32_t play_line(struct played *p, const char *kind,
                                                   const char *name)
 {
-    const struct target_line_type *k = run_target_kind(p->run, kind);
+    const struct target_line_type *k = target_list_line_type(&p->run->targets, kind);
     assert_non_null(k);
     return run_line(p->run, 1, order_line_count(p->run->order) + 1, kind, k->shared,
                     (struct run_line){.name = (char *)(uintptr_t)name});
@@ -37,7 +37,7 @@ __attribute__((unused)) static struct played play(const char *description)
     text = target_load(path, &found);
     assert_non_null(text);
     assert_true(run_describe(p.run, description, text));
-    const struct target *target = p.run->targets[0];
+    const struct target *target = p.run->targets.items[0];
     for (size_t i = 0; i < target->event_count; i++)
         for (size_t k = 0; k < target->events[i].after.count; k++)
             order_after(p.run->order, run_type(p.run, target->events[i].name),
@@ -58,7 +58,7 @@ played_next(struct played *p, uint32_t thread, uint32_t line, const char *type, 
     if (p->last[thread].line != line && p->last[thread].line)
         a.after[0] = p->last[thread];
     p->last[thread] = a.at;
-    p->run->last_ns = a.time_ns > p->run->last_ns ? a.time_ns : p->run->last_ns;
+    p->run->clock.last_ns = a.time_ns > p->run->clock.last_ns ? a.time_ns : p->run->clock.last_ns;
     return a;
 }
 

@@ -162,7 +162,7 @@ static void a_receive_comes_later(void **state)
     uint64_t again = interval_cache_generation(p.run);
     PLAY(&p, b, "recv", 35, a);
     play_message(&p, b, "receive", 36, RELATION_RECEIVE, 1);
-    p.run->finished = true;
+    p.run->status.finished = true;
     const struct intervals *all = learn(&p);
     assert_string_equal(wait_list_of_thread(all, a), "10 36 meet (35 2 meet late)");
     assert_int_equal(interval_cache_generation(p.run), again + 1);

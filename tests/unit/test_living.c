@@ -172,7 +172,7 @@ static void who_waits_still_waits_until_now(void **state)
     timeline_set_source(TIMELINE_LIVING, &thread_state_source);
     PLAY(&p, t, "start", 0, 0);
     PLAY(&p, t, "acquire", 10, m);
-    p.run->ended_ns = 30 * PLAYED_MS;
+    p.run->clock.ended_ns = 30 * PLAYED_MS;
     learn(p.run, 100);
     struct summary_pixel pixels[2] = {0};
     struct summary_range range = {.by_time = true,

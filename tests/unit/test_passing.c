@@ -64,7 +64,7 @@ static struct live begin(uint64_t keep)
     unlink(path);
     live.run = run_new("test@1", 1, tracefile_create(path, "test@1", &used));
     free(used);
-    live.run->live = true;
+    live.run->status.live = true;
     checkpoint_begin(live.run, keep);
     put_test_hello(&hello);
     struct decoder in = decoder_init(hello.data, hello.size);
@@ -211,7 +211,7 @@ static uint64_t switches_from(const struct run *run, uint64_t ns)
     struct thread_timeline course = {.thread = 1};
     struct cpu_state_walk walk = {.most = CPU_SOURCE_SWITCHES};
     uint64_t ran_ns = 0;
-    int64_t from_ns = (int64_t)ns - (int64_t)run->start_ns;
+    int64_t from_ns = (int64_t)ns - (int64_t)run->clock.start_ns;
     assert_int_equal(cpu_states_best(cpu_placement_states(run), 1, CPU_SOURCE_ORDER),
                      CPU_SOURCE_SWITCHES);
     cpu_states_visit(cpu_placement_states(run), &course, &walk, from_ns,
@@ -294,8 +294,8 @@ static void all_of_it_where_nothing_is_forgotten(void **state)
     (void)state;
     write_all(0);
     struct run *run = read_again();
-    if (run->damage)
-        fail_msg("%s", run->damage);
+    if (run->file.damage)
+        fail_msg("%s", run->file.damage);
     assert_int_equal(first_of(run), 1);
     assert_int_equal(calls_of(run), 2100);
     assert_int_equal(switches_from(run, 2100), 10 * moments);
@@ -308,8 +308,8 @@ static void what_goes_with_its_events(void **state)
     uint64_t most = write_all(KEEP);
     assert_true(most < 2 * KEEP);
     struct run *run = read_again();
-    if (run->damage)
-        fail_msg("%s", run->damage);
+    if (run->file.damage)
+        fail_msg("%s", run->file.damage);
     uint64_t first = first_of(run), kept = order_first(run->order);
     assert_true(kept > EVENTS / 2);
     assert_true(first <= kept + BLOCK_EVENTS + 200 && first + 5000 > kept);
@@ -335,8 +335,8 @@ static void a_damaged_part_is_told(void **state)
     end(&live);
     run_free(run);
     run = read_again();
-    assert_non_null(run->damage);
-    assert_non_null(strstr(run->damage, "unreadable records"));
+    assert_non_null(run->file.damage);
+    assert_non_null(strstr(run->file.damage, "unreadable records"));
     assert_non_null(activity_span(run, 1, 0));
     run_free(run);
 }
@@ -359,7 +359,7 @@ static void trouble_is_not_forgotten(void **state)
     end(&live);
     run_free(live.run);
     struct run *run = read_again();
-    assert_non_null(run->damage);
+    assert_non_null(run->file.damage);
     run_free(run);
 }
 

@@ -29,8 +29,8 @@ static uint32_t process(struct run *run, const struct run_module *modules, size_
 
 static uint32_t place(struct run *run, uint32_t in, uint64_t address)
 {
-    return call_sites_for_line(run,
-                               run_site(run, (struct site){.process = in, .address = address}));
+    return call_sites_for_line(
+        run, site_table_add(&run->sites, (struct site){.process = in, .address = address}));
 }
 
 static void places_are_of_files(void **state)
@@ -53,7 +53,7 @@ static void places_are_of_files(void **state)
     assert_true(place(run, p, 0x10101) != a);
     assert_true(place(run, p, 0x999999) != place(run, q, 0x999999)); /* in no module */
     assert_true(call_sites_site(run, a) ==
-                run_site(run, (struct site){.process = p, .address = 0x10100}));
+                site_table_add(&run->sites, (struct site){.process = p, .address = 0x10100}));
     assert_int_equal(call_sites_site(run, call_sites_count(run) + 1), 0);
     run_free(run);
 }

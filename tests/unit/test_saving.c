@@ -63,7 +63,7 @@ static struct live begin_on(const char *file, uint64_t keep, void (*when_full)(s
     assert_non_null(trace);
     free(used);
     live.run = run_new("test@1", 1, trace);
-    live.run->live = true;
+    live.run->status.live = true;
     checkpoint_begin(live.run, keep);
     put_test_hello(&hello);
     struct decoder in = decoder_init(hello.data, hello.size);
@@ -207,9 +207,9 @@ static void a_saved_file_gives_the_whole_run(void **state)
     struct order_figures f = order_figures(run->order);
     assert_true(f.events >= EVENTS);
     assert_int_equal(f.pending + f.lost + f.contradictions + f.duplicates, 0);
-    assert_null(run->damage);
-    assert_false(run->unfinished);
-    assert_true(run->text_count > 10);
+    assert_null(run->file.damage);
+    assert_false(run->file.unfinished);
+    assert_true(run->annotations.count > 10);
     for (uint64_t p = 0; p < order_count(run->order); p++)
         assert_true(order_event(run->order, p).line != 0);
     run_free(run);
@@ -270,12 +270,12 @@ static void it_can_be_read_at_any_moment(void **state)
             continue;
         struct run *run = open_run(other);
         struct order_figures f = order_figures(run->order), g = order_figures(live.run->order);
-        assert_null(run->damage);
-        assert_true(run->unfinished);
+        assert_null(run->file.damage);
+        assert_true(run->file.unfinished);
         assert_int_equal(f.events, g.events);
         assert_int_equal(f.pending, g.pending);
         assert_int_equal(f.contradictions + f.lost, 0);
-        assert_int_equal(run->text_count, live.run->text_count);
+        assert_int_equal(run->annotations.count, live.run->annotations.count);
         assert_same_sums(run, live.run);
         if (i % 5 == 0)
             assert_same_answers(run, live.run, (unsigned)i);
@@ -342,7 +342,7 @@ static void read_while_it_is_written_nothing_comes_twice(void **state)
         struct order_figures f = order_figures(run->order);
         assert_int_equal(f.duplicates + f.contradictions, 0);
         assert_true(f.events + f.pending <= (uint64_t)i + 1);
-        assert_true(run->unfinished && !run->damage);
+        assert_true(run->file.unfinished && !run->file.damage);
         run_free(run);
     }
     while (workload_rest(w, &h))
@@ -366,8 +366,8 @@ static void cut_anywhere_it_opens_or_says_why(void **state)
             continue;
         }
         if (cut < size - 200)
-            assert_true(run->damage ||
-                        run->unfinished || /* or nothing that belongs to it was cut off */
+            assert_true(run->file.damage ||
+                        run->file.unfinished || /* or nothing that belongs to it was cut off */
                         order_figures(run->order).events == order_figures(whole->order).events);
         look_at_all(run, whole);
         run_free(run);
@@ -422,7 +422,7 @@ static void kept_up_to_a_size_it_forgets_the_oldest(void **state)
         checkpoint_poll(live.run);
         run = open_run(other);
     }
-    assert_null(run->damage);
+    assert_null(run->file.damage);
     assert_int_equal(order_first(run->order), order_first(live.run->order));
     assert_int_equal(order_count(run->order), order_count(live.run->order));
     look_at_all(run, live.run);
@@ -445,7 +445,7 @@ static void assert_holds_all(const struct live *live)
 {
     struct run *run = open_run(other);
     struct order_figures f = order_figures(run->order), g = order_figures(live->run->order);
-    assert_null(run->damage);
+    assert_null(run->file.damage);
     assert_int_equal(f.events, g.events);
     assert_int_equal(f.pending, g.pending);
     assert_int_equal(f.contradictions + f.lost, 0);

@@ -141,9 +141,9 @@ static void what_is_found_missing_is_counted_once(void **state)
     assert_true(missing > 0);
     assert_int_equal(order_figures(run->order).found, missing);
     assert_int_equal(run_lost(run), missing);
-    run->processes[0].left = missing + 10;
+    run->processes.items[0].left = missing + 10;
     assert_int_equal(run_lost(run), missing + 10);
-    run->processes[0].left_known = 10; /* the rest is what the order found missing */
+    run->processes.items[0].left_known = 10; /* the rest is what the order found missing */
     assert_int_equal(run_lost(run), missing + 10);
     run_free(run);
 }
@@ -215,8 +215,8 @@ static void a_site_is_told_with_the_calls_that_led_there(void **state)
     uint32_t sites[5];
     for (uint32_t i = 0; i < 5; i++) {
         sites[i] = event_of(run, 2, 1 + i).site;
-        assert_true(sites[i] && sites[i] <= run->site_count);
-        struct site site = run->site_list[sites[i] - 1];
+        assert_true(sites[i] && sites[i] <= run->sites.count);
+        struct site site = run->sites.items[sites[i] - 1];
         assert_int_equal(site.address, 64);
         assert_int_equal(site.context, contexts[i]);
         assert_int_equal(site.thread, contexts[i] ? program_session_line(session, 1) : 0);
@@ -387,9 +387,9 @@ static void slots_that_wait_are_taken_as_they_can_be(void **state)
         ;
     assert_int_equal(order_figures(run->order).events, THREADS * EVENTS);
     program_session_close(session);
-    assert_int_equal(run->connected, 1);
+    assert_int_equal(run->programs.connected, 1);
     assert_true(run_step(run, 10000));
-    assert_int_equal(run->connected, 0);
+    assert_int_equal(run->programs.connected, 0);
     encoder_free(&out);
     run_free(run);
 }

@@ -111,7 +111,7 @@ static void spells_fill_lives(void **state)
     for (unsigned seed = 1; seed <= 25; seed++) {
         struct playing g = play_random(seed);
         unsigned random = seed;
-        int64_t end = g.p.run->last_ns;
+        int64_t end = g.p.run->clock.last_ns;
         compare(g.p.run, (struct range){{0}, {0}}, 1 + seed % 40);
         for (unsigned round = 0; round < 5; round++) {
             int64_t from = (int64_t)execution_random(&random, (unsigned)end),
@@ -163,7 +163,8 @@ static void what_is_kept_of_the_path_changes_no_answer(void **state)
     for (unsigned seed = 1; seed <= 10; seed++) {
         struct playing g = play_random(seed);
         struct run *run = g.p.run;
-        struct range all = {{0}, {0}}, part = {at_ns(run->last_ns / 4), at_ns(run->last_ns / 2)};
+        struct range all = {{0}, {0}},
+                     part = {at_ns(run->clock.last_ns / 4), at_ns(run->clock.last_ns / 2)};
         same_as_fresh(run, seed, false, all, NULL);
         const struct path_baseline *kept = run_addon(&run->addons, RUN_ADDON_PATH_BASELINE);
         assert_true(kept && kept->whole);

@@ -297,7 +297,7 @@ static void model_step(struct model *m, unsigned thread)
 static void model_sum(const struct model *m, const struct density_request *r, uint32_t line,
                       int64_t from, int64_t to, uint64_t *parts, int64_t *longest, uint32_t *about)
 {
-    int64_t end = r->by_time ? (int64_t)m->told.run->last_ns + 1 : m->position;
+    int64_t end = r->by_time ? (int64_t)m->told.run->clock.last_ns + 1 : m->position;
     for (unsigned i = 0; i < m->count; i++) {
         const struct stretch *s = &m->stretches[i];
         if (s->line != line)
@@ -371,7 +371,7 @@ static void model_look(struct model *m)
     uint8_t joined[LINES];
     struct density_request r = {
         .by_time = below(m, 2), .rows = rows, .joined = joined, .row_count = LINES};
-    int64_t all = r.by_time ? (int64_t)m->told.run->last_ns + 1 : m->position;
+    int64_t all = r.by_time ? (int64_t)m->told.run->clock.last_ns + 1 : m->position;
     for (uint32_t i = 0; i < LINES; i++) {
         rows[i] = 1 + (i * 3 + below(m, 2) * 4) % LINES;
         joined[i] = i && below(m, 3) == 0;

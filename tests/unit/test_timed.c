@@ -30,7 +30,8 @@ static struct run *run_of(unsigned seed)
             astray += 3000000 * (int64_t)(x.arrivals[i].at.line * 7 % 5);
         x.arrivals[i].time_ns =
             1000 + 100 * (int64_t)x.point[i] + (x.point[i] > x.points / 2 ? 500000 : 0) + astray;
-        run->last_ns = x.arrivals[i].time_ns > run->last_ns ? x.arrivals[i].time_ns : run->last_ns;
+        run->clock.last_ns =
+            x.arrivals[i].time_ns > run->clock.last_ns ? x.arrivals[i].time_ns : run->clock.last_ns;
     }
     execution_feed(&x, run->order, seed + 5);
     return run;

@@ -143,7 +143,7 @@ static void states_go_by_the_newest_fit(void **state)
                                   .from = event_times_fitted(run, a),
                                   .to = event_times_fitted(run, b),
                                   .pixels = 1,
-                                  .end = run->last_ns + 1};
+                                  .end = run->clock.last_ns + 1};
         struct summary_pixel pixel = {0};
         bool sends = order_event(run->order, a).relation == RELATION_SEND;
         summary_tree_add_pixels(timeline_tree(run, TIMELINE_ORDER), 2, &r, 0, 1, &pixel);

@@ -83,8 +83,8 @@ static void a_whole_file_gives_the_whole_run(void **state)
     struct order_figures f = order_figures(run->order);
     assert_int_equal(f.events, EVENTS);
     assert_int_equal(f.pending + f.lost + f.contradictions, 0);
-    assert_null(run->damage);
-    assert_false(run->unfinished);
+    assert_null(run->file.damage);
+    assert_false(run->file.unfinished);
     assert_string_equal(run->name, "test");
     assert_int_equal(order_compare(run->order, (struct event_id){1, 1}, (struct event_id){2, 1}),
                      ORDER_SAME);
@@ -133,7 +133,7 @@ static void with_any_byte_flipped_it_never_answers_wrongly(void **state)
             continue;
         }
         if (i >= TRACEFILE_HEAD_BYTES)
-            assert_non_null(run->damage);
+            assert_non_null(run->file.damage);
         enum causal_relation p =
             order_compare(run->order, (struct event_id){1, 1}, (struct event_id){1, 2 * VISITS});
         assert_true(p == ORDER_BEFORE || p == ORDER_UNKNOWN);
@@ -196,7 +196,7 @@ static void a_full_disk_keeps_what_was_complete(void **state)
     const char *why;
     struct run *run = trace_replay(other, &why);
     assert_non_null(run);
-    assert_null(run->damage);
+    assert_null(run->file.damage);
     assert_int_equal(order_figures(run->order).events, EVENTS);
     run_free(run);
     free(used);

@@ -62,7 +62,7 @@ static void *blocks_table_begin(const struct table_view *view, char **problem)
     w->place = (struct table_place){process, address};
     w->blocks.together = strcmp(view->request->by, "function") == 0;
     w->all = (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` changes */
-    w->all->wanted = view->run->connected > 0;
+    w->all->wanted = view->run->programs.connected > 0;
     w->taken = w->all->taken;
     return w;
 }
@@ -77,7 +77,8 @@ static void add_steps(struct blocks_work *w, const struct call_context_thread *t
 {
     const struct run *run = w->view->run;
     const struct thread_timeline *course = intervals_for_thread(w->view->measured, thread->line);
-    bool whole = thread->process < run->process_count && !run->processes[thread->process].dropped;
+    bool whole =
+        thread->process < run->processes.count && !run->processes.items[thread->process].dropped;
     uint32_t last = UINT32_MAX;
     int64_t before_ns = 0;
     const struct activity_span *s;
@@ -232,7 +233,7 @@ static bool blocks_table_name_scopes(struct blocks_work *w, uint64_t *budget)
 static bool blocks_table_step(void *work, uint64_t *budget)
 {
     struct blocks_work *w = work;
-    if (w->view->run->connected && w->all->taken == w->taken && w->all->wanted)
+    if (w->view->run->programs.connected && w->all->taken == w->taken && w->all->wanted)
         return false;
     if (!blocks_table_name_scopes(w, budget))
         return false;

@@ -170,13 +170,13 @@ static bool calls_by_cpu_continue_walk(struct cpu_call_work *w)
     struct call_entry_seen seen;
     bool open = w->walk.open_count && !w->walk.above;
     uint32_t context = open ? w->walk.open[w->walk.open_count - 1].context : 0;
-    int64_t from_ns =
-        w->at_ns != INT64_MIN || !open
-            ? w->at_ns
-            : (int64_t)(w->walk.open[w->walk.open_count - 1].began_ns - w->view->run->start_ns);
+    int64_t from_ns = w->at_ns != INT64_MIN || !open
+                          ? w->at_ns
+                          : (int64_t)(w->walk.open[w->walk.open_count - 1].began_ns -
+                                      w->view->run->clock.start_ns);
     if (!call_entries_next(&w->walk, &seen))
         return false;
-    w->at_ns = (int64_t)(seen.entry.time_ns - w->view->run->start_ns);
+    w->at_ns = (int64_t)(seen.entry.time_ns - w->view->run->clock.start_ns);
     if (open && from_ns < w->at_ns)
         calls_by_cpu_charge_call(w, context, from_ns, w->at_ns);
     if (seen.entry.is == CALL_RECORD_BEGINS)

@@ -140,7 +140,7 @@ static void set_mark(const struct calls_rows *rows, struct table_cell *cells,
                      const struct call_sums *s)
 {
     bool incomplete = s->open || (s->left > 0 && !rows->part);
-    int64_t since_ns = (int64_t)(s->since_ns - rows->run->start_ns);
+    int64_t since_ns = (int64_t)(s->since_ns - rows->run->clock.start_ns);
     char since[48] = "";
     if (s->counted && s->since_ns) {
         snprintf(since, sizeof since, " since %.3f s", (double)since_ns / 1e9);

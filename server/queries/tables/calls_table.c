@@ -69,7 +69,7 @@ static void *calls_table_begin(const struct table_view *view, char **problem)
     w->view = view;
     w->by_thread = strcmp(view->request->by, "thread") == 0;
     w->all = (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` changes */
-    w->all->wanted = view->run->connected > 0;
+    w->all->wanted = view->run->programs.connected > 0;
     w->taken = w->all->taken;
     if (!has_range(view))
         overlaps_begin(&w->overlaps, view);
@@ -80,7 +80,7 @@ static void *calls_table_begin(const struct table_view *view, char **problem)
 
 static int64_t as_of_ns(const struct table_view *view, const struct call_context_thread *thread)
 {
-    return (int64_t)(thread->head.time_ns - view->run->start_ns);
+    return (int64_t)(thread->head.time_ns - view->run->clock.start_ns);
 }
 
 /* Returns the time from a thread's first event to its exit or, if it runs or was killed, to its
@@ -160,7 +160,7 @@ static void add_sums(struct calls_work *w, const struct call_context_thread *thr
 /* Converts a time of the run to the program's clock. */
 static uint64_t clock_of(const struct table_view *view, int64_t ns)
 {
-    uint64_t start_ns = view->run->start_ns;
+    uint64_t start_ns = view->run->clock.start_ns;
     return ns < 0 && (uint64_t)-ns >= start_ns ? 1 : start_ns + (uint64_t)ns;
 }
 
@@ -182,7 +182,8 @@ static void add_part(struct calls_work *w, const struct call_context_thread *thr
         profile_range_make(thread, from_ns == INT64_MIN ? 0 : clock_of(view, from_ns),
                            to_ns == INT64_MAX ? UINT64_MAX : clock_of(view, to_ns));
     uint32_t times = profile_history_times(&thread->earlier);
-    int64_t first_ns = part.from_ns ? (int64_t)(part.from_ns - view->run->start_ns) : begin_ns,
+    int64_t first_ns =
+                part.from_ns ? (int64_t)(part.from_ns - view->run->clock.start_ns) : begin_ns,
             last_ns = as_of_ns(view, &part.thread);
     last_ns = last_ns < end_ns ? last_ns : end_ns;
     w->times = times > w->times ? times : w->times;
@@ -209,7 +210,7 @@ static void add_thread(struct calls_work *w, const struct call_context_thread *t
 static bool calls_table_step(void *work, uint64_t *budget)
 {
     struct calls_work *w = work;
-    if (w->view->run->connected && w->all->taken == w->taken && w->all->wanted)
+    if (w->view->run->programs.connected && w->all->taken == w->taken && w->all->wanted)
         return false;
     if (!overlaps_step(&w->overlaps, budget))
         return false;
@@ -431,7 +432,7 @@ static void add_notes(const struct calls_work *w, const struct call_sums *all,
             "each thread's own, and are not interpolated",
             (double)w->from_ns / 1e9, (double)w->to_ns / 1e9);
     add_footer(w, all, t);
-    if (w->view->run->connected)
+    if (w->view->run->programs.connected)
         table_add_note(t, "sums are as of %.3f s", (double)w->as_of_ns / 1e9);
     add_counted(all, t);
     add_nested(all, t);

@@ -30,7 +30,7 @@ static int64_t time_for_calls(const struct consistency_rows *s,
     const struct placement_interval *items =
         placements_for_task(cpu_states_tasks(s->view->lives.spans), thread->line, &count);
     int64_t from_ns = course->start_ns, to_ns = course->end_ns,
-            as_of_ns = (int64_t)(thread->head.time_ns - s->view->run->start_ns);
+            as_of_ns = (int64_t)(thread->head.time_ns - s->view->run->clock.start_ns);
     if (count && items->from_ns < from_ns)
         from_ns = items->from_ns;
     if (count && as_of_ns > to_ns)
@@ -89,8 +89,8 @@ static void consistency_rows_check_segments(struct consistency_rows *s, uint32_t
 static bool is_whole(const struct consistency_rows *s, const struct heap_process *process)
 {
     const struct run *run = s->view->run;
-    return process->has_blocks && process->blocks_ns >= process->at_ns && run->ended_ns &&
-           !run->unfinished && !run->processes[process->process].connected;
+    return process->has_blocks && process->blocks_ns >= process->at_ns && run->clock.ended_ns &&
+           !run->file.unfinished && !run->processes.items[process->process].connected;
 }
 
 /* Checks that the blocks that were not freed are those of the sums.  A thread that was killed,
@@ -131,7 +131,8 @@ bool consistency_rows_step(struct consistency_rows *s, uint64_t *budget)
         *budget -= *budget < thread->count + 1 ? *budget : thread->count + 1;
         s->thread = thread->line;
         if (thread->count < 2 || !table_wants(s->view, thread->line) ||
-            (thread->process < run->process_count && run->processes[thread->process].connected))
+            (thread->process < run->processes.count &&
+             run->processes.items[thread->process].connected))
             continue; /* in a live run the sums change while they are read */
         consistency_rows_check_calls(s, thread);
         consistency_rows_check_segments(s, thread->line);

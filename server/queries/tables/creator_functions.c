@@ -11,10 +11,8 @@ static uint32_t creator_functions_context(const struct run *run, uint64_t positi
     if (position == NO_POSITION || position < order_first(run->order))
         return 0;
     struct order_event e = order_event(run->order, position);
-    if (!e.site || e.site > run->site_count)
-        return 0;
-    const struct site *site = &run->site_list[e.site - 1];
-    return site->thread == maker ? site->context : 0;
+    const struct site *site = site_table_at(&run->sites, e.site);
+    return site && site->thread == maker ? site->context : 0;
 }
 
 static void creator_functions_load(struct creator_functions *makers, const struct table_view *view,

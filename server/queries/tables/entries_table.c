@@ -175,7 +175,7 @@ static bool entries_table_take_entries(struct entries_work *w, uint64_t *budget)
 static int64_t cut_ns(const struct entries_work *w)
 {
     uint64_t time_ns = w->flows[w->order[0]].next.entry.time_ns;
-    return (int64_t)(time_ns - w->entered.run->start_ns);
+    return (int64_t)(time_ns - w->entered.run->clock.start_ns);
 }
 
 static bool entries_table_step(void *work, uint64_t *budget)
@@ -226,7 +226,7 @@ static bool add_row(const struct entries_work *w, const struct entries_row *row,
     struct table_cell *cells = table_add_row(t, (uint8_t)depth, (struct event_id){0});
     if (!cells)
         return false;
-    cells[AT] = table_cell_number((int64_t)(e->time_ns - w->entered.run->start_ns));
+    cells[AT] = table_cell_number((int64_t)(e->time_ns - w->entered.run->clock.start_ns));
     cells[THREAD] = table_cell_line(thread->line);
     cells[IS] = table_cell_text(word_of(row));
     cells[SCOPE] = e->is == CALL_RECORD_LOST ? entries_table_note_lost(e->lost)

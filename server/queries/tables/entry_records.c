@@ -17,20 +17,21 @@ bool entry_records_begin(struct entry_records *e, const struct table_view *view,
         return false;
     }
     *e = (struct entry_records){.run = view->run, .taken = view->run->contexts.taken};
-    entry_records_contexts(e->run)->wanted = e->run->connected > 0;
+    entry_records_contexts(e->run)->wanted = e->run->programs.connected > 0;
     return true;
 }
 
 bool entry_records_are_ready(const struct entry_records *e)
 {
-    return !(e->run->connected && e->run->contexts.taken == e->taken && e->run->contexts.wanted);
+    return !(e->run->programs.connected && e->run->contexts.taken == e->taken &&
+             e->run->contexts.wanted);
 }
 
 static int64_t entry_records_clock_ns(const struct run *run, int64_t ns)
 {
     int64_t sum;
     return ns == INT64_MIN || ns == INT64_MAX ||
-                   __builtin_add_overflow(ns, (int64_t)run->start_ns, &sum)
+                   __builtin_add_overflow(ns, (int64_t)run->clock.start_ns, &sum)
                ? ns
                : sum;
 }

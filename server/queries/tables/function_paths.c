@@ -79,8 +79,7 @@ int function_paths_event(struct function_paths *w, const struct table_view *view
 {
     const struct run *run = view->run;
     struct order_event e = order_event(run->order, position);
-    const struct site *site =
-        e.site && e.site <= run->site_count ? &run->site_list[e.site - 1] : NULL;
+    const struct site *site = site_table_at(&run->sites, e.site);
     uint32_t path = site && site->thread ? activity_path_of(run, site->thread, site->context)
                                          : ACTIVITY_NO_PATH;
     if (path == ACTIVITY_NO_PATH)

@@ -17,9 +17,9 @@ uint64_t heap_notes_blocks_left(const struct heap_allocated *s)
 
 struct table_cell heap_notes_program(const struct table_view *view, uint32_t process)
 {
-    if (process >= view->run->process_count)
+    if (process >= view->run->processes.count)
         return (struct table_cell){0};
-    const struct run_process *p = &view->run->processes[process];
+    const struct run_process *p = &view->run->processes.items[process];
     const char *slash = strrchr(p->path, '/');
     char *text = xasprintf("%s[%u]", slash ? slash + 1 : p->path, p->pid);
     struct table_cell cell = table_cell_text(text);

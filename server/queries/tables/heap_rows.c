@@ -16,7 +16,8 @@ static const char *base_name(const char *path)
 
 static const char *library_of(const struct run *run, uint32_t process, uint64_t site)
 {
-    const struct run_process *p = process < run->process_count ? &run->processes[process] : NULL;
+    const struct run_process *p =
+        process < run->processes.count ? &run->processes.items[process] : NULL;
     for (size_t i = 0; p && i < p->module_count; i++)
         if (site >= p->modules[i].start && site < p->modules[i].end)
             return base_name(p->modules[i].path);

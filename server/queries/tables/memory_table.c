@@ -332,7 +332,7 @@ static void *memory_table_begin(const struct table_view *view, char **problem)
     (void)problem;
     w->run = run;
     w->came = heap_totals_blocks_came(run);
-    w->waits = is_blocks(view) && run->connected && heap_totals_process_count(run);
+    w->waits = is_blocks(view) && run->programs.connected && heap_totals_process_count(run);
     if (w->waits)
         *heap_totals_wants_blocks(run) = true;
     return w;
@@ -342,7 +342,7 @@ static bool memory_table_step(void *work, uint64_t *budget)
 {
     const struct memory_work *w = work;
     (void)budget;
-    return !w->waits || !w->run->connected || heap_totals_blocks_came(w->run) != w->came;
+    return !w->waits || !w->run->programs.connected || heap_totals_blocks_came(w->run) != w->came;
 }
 
 static void fill_sums(const struct table_view *view, struct result_table *t)

@@ -101,7 +101,7 @@ static void *metrics_table_begin(const struct table_view *view, char **problem)
     m->view = view;
     m->contexts =
         (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` changes */
-    m->contexts->wanted |= view->run->connected > 0;
+    m->contexts->wanted |= view->run->programs.connected > 0;
     m->taken = m->contexts->taken;
     if (text && !metric_rules_read(text, "meters", NULL, &m->texts, &m->own, &m->own_count)) {
         *problem = xstrdup("invalid metric definitions");
@@ -109,8 +109,9 @@ static void *metrics_table_begin(const struct table_view *view, char **problem)
         return NULL;
     }
     add_meters(m, m->own, m->own_count);
-    for (size_t i = 0; i < view->run->target_count; i++)
-        add_meters(m, view->run->targets[i]->meters, view->run->targets[i]->meter_count);
+    for (size_t i = 0; i < view->run->targets.count; i++)
+        add_meters(m, view->run->targets.items[i]->meters,
+                   view->run->targets.items[i]->meter_count);
     m->roles = xcalloc(m->count + 1, sizeof *m->roles);
     m->met = xcalloc(m->count + 1, sizeof *m->met);
     m->position = order_first(view->run->order);
@@ -180,7 +181,7 @@ static bool metrics_table_step(void *work, uint64_t *budget)
     struct metrics_work *m = work;
     const struct order *order = m->view->run->order;
     uint64_t end = order_count(order);
-    if (m->view->run->connected && m->contexts->taken == m->taken && m->contexts->wanted)
+    if (m->view->run->programs.connected && m->contexts->taken == m->taken && m->contexts->wanted)
         return false; /* a live run: wait for the newest value */
     learn_types(m);
     if (m->position < order_first(order))

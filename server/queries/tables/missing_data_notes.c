@@ -31,8 +31,8 @@ void table_note_missing(const struct table_view *view, struct result_table *t)
 {
     const struct run *run = view->run;
     uint64_t lost = run_lost(run) + order_unreadable_events(run->order), unsent = 0;
-    for (size_t i = 0; i < run->process_count; i++)
-        unsent += run->processes[i].unsent && !run->processes[i].connected;
+    for (size_t i = 0; i < run->processes.count; i++)
+        unsent += run->processes.items[i].unsent && !run->processes.items[i].connected;
     if (missing_data_is_noted(view))
         return;
     missing_data_note_discarded(run, t);
@@ -49,7 +49,7 @@ void table_note_missing(const struct table_view *view, struct result_table *t)
     if (pending && !run_connected(run))
         table_add_note(t, "%llu unordered event%s excluded", (unsigned long long)pending,
                        pending == 1 ? "" : "s");
-    if (run->unfinished)
+    if (run->file.unfinished)
         table_add_note(t, "the trace is truncated; later activity is unknown");
     if (unsent)
         table_add_note(t, "%llu program%s killed or disconnected; %s last events may be missing",

@@ -68,7 +68,7 @@ void overlaps_begin(struct overlaps *o, const struct table_view *view)
 {
     const struct run *run = view->run;
     *o = (struct overlaps){.view = view, .whole = true};
-    o->known = !run->connected && overlaps_are_kept(run) && overlaps_are_switched(view);
+    o->known = !run->programs.connected && overlaps_are_kept(run) && overlaps_are_switched(view);
     if (!o->known)
         return;
     overlaps_add_courses(o);
@@ -91,7 +91,7 @@ static void overlaps_count(struct overlaps *o, const struct overlaps_course *cou
                            const struct call_record *e)
 {
     struct overlaps_thread *t = &o->threads[o->next];
-    int64_t at_ns = (int64_t)(e->time_ns - o->view->run->start_ns);
+    int64_t at_ns = (int64_t)(e->time_ns - o->view->run->clock.start_ns);
     if (e->is != CALL_RECORD_BEGINS || e->context >= o->view->run->contexts.threads[o->next].count)
         return;
     t->calls[e->context]++;

@@ -60,7 +60,8 @@ static bool is_lock(const void *context, uint32_t line)
     uint32_t kind = order_line_kind(run->order, line);
     w->locks = array_reserve_zeroed(w->locks, &w->kind_room, kind + 1u, sizeof *w->locks);
     if (!w->locks[kind]) {
-        const struct target_line_type *k = run_target_kind(run, run_kind_name(run, kind));
+        const struct target_line_type *k =
+            target_list_line_type(&run->targets, run_kind_name(run, kind));
         w->locks[kind] = k && k->category == CATEGORY_LOCK && k->threads ? 2 : 1;
     }
     return w->locks[kind] == 2;
@@ -82,9 +83,9 @@ static bool is_shared(const struct run *run, const struct order_event *e)
     if (!look || !order_line_shared(run->order, e->line))
         return false;
     const char *kind = run_kind_name(run, order_line_kind(run->order, e->line));
-    for (size_t t = 0; t < run->target_count; t++)
-        for (size_t i = 0; i < run->targets[t]->event_count; i++) {
-            const struct target_event *other = &run->targets[t]->events[i];
+    for (size_t t = 0; t < run->targets.count; t++)
+        for (size_t i = 0; i < run->targets.items[t]->event_count; i++) {
+            const struct target_event *other = &run->targets.items[t]->events[i];
             if (target_has_line_type(&other->on, kind) && other->after.count > look->after.count)
                 return true;
         }
@@ -107,7 +108,8 @@ static void predictions_feed_signal(struct predictions_work *w, const struct ord
         run_event_type(run, e->line, e->type, (enum relation)e->relation);
     if (!look || !look->undelivered || !e->about)
         return;
-    const struct run_text *text = run_texts(run, (struct event_id){e->line, e->number});
+    const struct run_text *text =
+        annotations_at(&run->annotations, (struct event_id){e->line, e->number});
     op.is = SYNC_OP_SIGNAL;
     op.all = !look->all || (text && strcmp(text->text, look->all) == 0);
     predictions_feed_op(w, op);

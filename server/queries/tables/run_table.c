@@ -99,8 +99,9 @@ static int64_t run_table_duration(const struct table_view *view)
         from = c->start_ns < from ? c->start_ns : from;
         cut |= c->end == NO_POSITION;
     }
-    bool later = cut && !view->apart && view->run->ended_ns > from;
-    return later && view->run->ended_ns - from > length ? view->run->ended_ns - from : length;
+    bool later = cut && !view->apart && view->run->clock.ended_ns > from;
+    return later && view->run->clock.ended_ns - from > length ? view->run->clock.ended_ns - from
+                                                              : length;
 }
 
 static void run_table_fill(void *work, const struct table_view *view, struct result_table *t)
@@ -113,22 +114,22 @@ static void run_table_fill(void *work, const struct table_view *view, struct res
     run_table_add_columns(t);
     struct table_cell *cells = table_add_row(t, 0, (struct event_id){0});
     cells[RUN] = table_cell_text(run->name);
-    if (run->process_count) {
-        cells[PROGRAM] = table_cell_text(run->processes[0].path);
-        cells[ARGUMENTS] = run_table_format_arguments(&run->processes[0]);
+    if (run->processes.count) {
+        cells[PROGRAM] = table_cell_text(run->processes.items[0].path);
+        cells[ARGUMENTS] = run_table_format_arguments(&run->processes.items[0]);
     }
-    if (run->wall_ns) {
-        cells[BEGAN] = run_table_format_begin(run->wall_ns);
-        cells[WALL] = table_cell_number((int64_t)run->wall_ns);
+    if (run->clock.wall_ns) {
+        cells[BEGAN] = run_table_format_begin(run->clock.wall_ns);
+        cells[WALL] = table_cell_number((int64_t)run->clock.wall_ns);
     }
     cells[TOOK] = table_cell_number(run_table_duration(view));
     cells[THREADS] = table_cell_number(view->measured->thread_count);
-    cells[PROCESSES] = table_cell_number((int64_t)run->process_count);
+    cells[PROCESSES] = table_cell_number((int64_t)run->processes.count);
     cells[EVENTS] = table_cell_number((int64_t)(f.events - unreadable));
     cells[LOST] = table_cell_number((int64_t)(run_lost(run) + unreadable));
     cells[CONNECTED] = table_cell_number(run_connected(run));
-    if (run->damage)
-        table_add_note(t, "%s", run->damage);
+    if (run->file.damage)
+        table_add_note(t, "%s", run->file.damage);
     if (f.pending && run_connected(run)) /* of a finished run, table_note_missing() reports them */
         table_add_note(t, "%llu events are not yet ordered", (unsigned long long)f.pending);
 }

@@ -66,7 +66,7 @@ static void add_absence(void *context, const struct thread_state_interval *spell
 static void add_absences(struct seq_conc_work *w, const struct thread_timeline *course)
 {
     const struct lifetimes *lives = &w->view->lives;
-    struct seq_conc_gap a = {.start_ns = (int64_t)w->entered.run->start_ns,
+    struct seq_conc_gap a = {.start_ns = (int64_t)w->entered.run->clock.start_ns,
                              .switched =
                                  course && cpu_states_best(lives->spans, course->thread,
                                                            lives->source) == CPU_SOURCE_SWITCHES};
@@ -89,7 +89,7 @@ static void seq_conc_table_read_entries(struct seq_conc_work *w)
         const struct entry_records_thread *t = &e->threads[i];
         const struct thread_timeline *course = intervals_for_thread(w->view->measured, t->line);
         int64_t made_ns = course && course->made_ns != INTERVALS_NEVER
-                              ? course->made_ns + (int64_t)e->run->start_ns
+                              ? course->made_ns + (int64_t)e->run->clock.start_ns
                               : INT64_MAX;
         seq_conc_add(&w->cases, t->entries, t->scope_of, t->context_count, maker_of(w, course),
                      made_ns);

@@ -83,7 +83,7 @@ static void source_table_request_calls(struct source_work *w, const struct table
 {
     w->contexts =
         (struct call_contexts *)(uintptr_t)&view->run->contexts; /* only `wanted` changes */
-    w->contexts->wanted = view->run->connected > 0;
+    w->contexts->wanted = view->run->programs.connected > 0;
     w->taken = w->contexts->taken;
 }
 
@@ -271,7 +271,7 @@ static void add_thread(struct source_work *w, const struct call_context_thread *
 static bool source_table_step_calls(struct source_work *w, uint64_t *budget)
 {
     struct call_contexts *all = w->contexts;
-    if (all && w->view->run->connected && all->taken == w->taken && all->wanted)
+    if (all && w->view->run->programs.connected && all->taken == w->taken && all->wanted)
         return false;
     for (; all && w->next < all->count; w->next++) {
         const struct call_context_thread *thread = &all->threads[w->next];

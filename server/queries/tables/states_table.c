@@ -179,7 +179,7 @@ static void add_notes(struct result_table *t, const struct table_view *view,
 static void note_cut(struct result_table *t, const struct table_view *view)
 {
     const struct intervals *all = view->measured;
-    int64_t ended = view->run->ended_ns, begin, end;
+    int64_t ended = view->run->clock.ended_ns, begin, end;
     uint32_t cut = 0;
     for (uint32_t i = 0; i < all->thread_count && !view->apart; i++) {
         const struct thread_timeline *c = &all->threads[i];
@@ -192,8 +192,8 @@ static void note_cut(struct result_table *t, const struct table_view *view)
         table_add_note(t,
                        "%u thread%s still alive when the program%s died at %.3f s: activity after "
                        "the last recorded event is unknown",
-                       cut, cut == 1 ? " was" : "s were", view->run->process_count == 1 ? "" : "s",
-                       (double)ended / 1e9);
+                       cut, cut == 1 ? " was" : "s were",
+                       view->run->processes.count == 1 ? "" : "s", (double)ended / 1e9);
 }
 
 /* Adds one row for all omitted threads, for the option "others". */

@@ -25,7 +25,7 @@ static bool read_one(struct step_categories *c, const char *text, size_t size)
 {
     char *colon, *sign;
     unsigned long process = strtoul(text, &colon, 10);
-    if (colon == text || *colon != ':' || process >= c->view->run->process_count)
+    if (colon == text || *colon != ':' || process >= c->view->run->processes.count)
         return false;
     unsigned long long address = strtoull(colon + 1, &sign, 10);
     if (sign == colon + 1 || *sign != '=' || sign >= text + size)

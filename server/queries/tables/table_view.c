@@ -23,7 +23,7 @@ bool table_lives(const struct table_view *view, uint32_t line)
 {
     const struct run *run = view->run;
     const struct target_line_type *kind =
-        run_target_kind(run, run_kind_name(run, order_line_kind(run->order, line)));
+        target_list_line_type(&run->targets, run_kind_name(run, order_line_kind(run->order, line)));
     return !kind || kind->threads;
 }
 
@@ -63,7 +63,7 @@ struct table_place table_place(const struct table_view *view, uint32_t place)
     uint32_t site = place ? call_sites_site(view->run, place) : 0;
     if (!site)
         return (struct table_place){0};
-    const struct site *is = &view->run->site_list[site - 1];
+    const struct site *is = &view->run->sites.items[site - 1];
     return (struct table_place){is->process, is->address};
 }
 

@@ -112,11 +112,11 @@ static void keep_wanted(const struct table_view *view, struct result_table *t)
 /* Returns a cell for the wall-clock time, independently of the local time zone. */
 static struct table_cell clock_of(const struct run *run, int64_t ns)
 {
-    uint64_t at = run->wall_ns + (uint64_t)ns;
+    uint64_t at = run->clock.wall_ns + (uint64_t)ns;
     time_t seconds = (time_t)(at / 1000000000u);
     struct tm tm;
     char text[40], all[48];
-    if (!run->wall_ns || !gmtime_r(&seconds, &tm))
+    if (!run->clock.wall_ns || !gmtime_r(&seconds, &tm))
         return (struct table_cell){0};
     strftime(text, sizeof text, "%H:%M:%S", &tm);
     snprintf(all, sizeof all, "%s.%03u", text, (unsigned)(at / 1000000u % 1000u));

@@ -119,9 +119,9 @@ static struct table_cell usage_table_source_cell(const struct os_metric_series *
 
 static struct table_cell process_name(const struct table_view *view, uint32_t process)
 {
-    if (process >= view->run->process_count)
+    if (process >= view->run->processes.count)
         return (struct table_cell){0};
-    const struct run_process *p = &view->run->processes[process];
+    const struct run_process *p = &view->run->processes.items[process];
     const char *slash = strrchr(p->path, '/');
     char *text = xasprintf("%s[%u]", slash ? slash + 1 : p->path, p->pid);
     struct table_cell cell = table_cell_text(text);

@@ -349,8 +349,9 @@ static void wait_explanation_add_resume_delay(const struct why_work *w,
                                               const struct wait_record *wait,
                                               struct result_table *t, struct table_cell *total)
 {
-    struct resume_delay g = resume_delay_measure(cpu_placement_states(w->view->run),
-                                                 w->why->paths.all, wait, !w->view->run->connected);
+    struct resume_delay g =
+        resume_delay_measure(cpu_placement_states(w->view->run), w->why->paths.all, wait,
+                             !w->view->run->programs.connected);
     double ms = 1e6;
     attribution_cells_resume_delay(total + GOING_ON, &g);
     if (!g.took_ns)

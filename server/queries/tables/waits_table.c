@@ -498,7 +498,7 @@ static void add_row(const struct table_view *view, struct waits_work *w, struct 
         cells[FROM] = table_cell_number(wait->from_ns);
         cells[UNTIL] = table_cell_event(table_event(view, wait->end));
         struct resume_delay going = resume_delay_measure(
-            cpu_placement_states(view->run), view->measured, wait, !view->run->connected);
+            cpu_placement_states(view->run), view->measured, wait, !view->run->programs.connected);
         attribution_cells_resume_delay(cells + GOING_ON, &going);
     }
     table_row_line(t, wait->thread);
