@@ -183,8 +183,8 @@ enum heap_record_type { HEAP_RECORD_SUMS = 1, HEAP_RECORD_SAMPLE, HEAP_RECORD_BL
 #define HEAP_FIGURES 12u
 #define HEAP_REPORT_BYTES (12u + 8u * HEAP_FIGURES)
 #define HEAP_NODE_BYTES 12u /* u64 site, u32 parent */
-#define HEAP_BAD_BYTES                                                                             \
-    45u /* u32 number, u8 fault, u32 thread, u64 event, address, site, before, u32 node */
+/* u32 number, u8 fault, u32 thread, u64 event, address, site, before, u32 node */
+#define HEAP_BAD_BYTES 45u
 #define HEAP_BLOCK_BYTES 33u /* u64 address, bytes, u32 sum, beyond, event, age_ms, and u8 kind */
 
 #endif

@@ -51,8 +51,8 @@
 #define WANTED_METERS 0x40u /* user-defined metrics */
 #define WANTED_CHOSEN 0x4000u /* the measurements were chosen: no thread waits for that any more */
 #define WANTED_BROKEN 0x8000u /* the specification could not be read */
-#define WANTED_THROTTLE                                                                            \
-    0x100u /* functions that are called very often, and briefly, are only counted from then on */
+/* functions that are called very often, and briefly, are only counted from then on */
+#define WANTED_THROTTLE 0x100u
 #define WANTED_USAGE 0x80u /* getrusage(2) of the thread, and of its process, at their ends */
 
 struct profile_region_head {

@@ -11,8 +11,8 @@
 #include "wire/profile_region.h"
 
 #define SNAPSHOT_CPU 1u /* own is CPU time; else real time */
-#define SNAPSHOT_BLIND                                                                             \
-    2u /* the CPU clock is not read, though requested, since that is a system call */
+/* the CPU clock is not read, though requested, since that is a system call */
+#define SNAPSHOT_BLIND 2u
 #define SNAPSHOT_TIME_MOST ((uint64_t)1 << 60) /* 36 years; the sum of four does not overflow */
 
 struct snapshot_head {

@@ -60,8 +60,8 @@ const char *recorded_input_name(unsigned call); /* "read"; "another call" for an
 #define INPUT_CUT 2u /* no call: the thread's calls from here on were not recorded */
 #define INPUT_PASSED 4u /* no call: `result` calls of its signal handlers were not recorded */
 #define INPUT_OWN 8u /* the call returned data that was sent on this host: it is executed again */
-#define INPUT_STREAMS                                                                              \
-    16u /* no call: the program also reads through stdio, which was not recorded */
+/* no call: the program also reads through stdio, which was not recorded */
+#define INPUT_STREAMS 16u
 
 struct input {
     uint8_t call; /* an enum input_call */

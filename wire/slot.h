@@ -38,10 +38,10 @@
 /* KEYED: key is a stream, number_b an offset in it (or STREAM_CLOSINGS), count the number of
  * bytes */
 #define SLOT_STREAM 0x0200u
-#define SLOT_MEASURED                                                                              \
-    0x0400u /* the payload begins with an activity record (wire/activity_record.h) */
-#define SLOT_CONTEXT                                                                               \
-    0x0800u /* neither KEYED nor a GROUP: count is the context (wire/profile_region.h) */
+/* the payload begins with an activity record (wire/activity_record.h) */
+#define SLOT_MEASURED 0x0400u
+/* neither KEYED nor a GROUP: count is the context (wire/profile_region.h) */
+#define SLOT_CONTEXT 0x0800u
 /* An enum untraced_reason (wire/untraced.h): the reason why the events of this record may have more
  * predecessors than are recorded; 0: none. */
 #define SLOT_DOUBT_SHIFT 12

@@ -154,8 +154,8 @@ static void a_flip_differs_from_there_on(void **context)
     assert_int_equal(divergent_event(b, 0, (struct event_id){a.threads[1], 99}).line, 0);
     for (unsigned i = 1; i < THREADS; i++) /* created one after the other */
         assert_int_equal(alignment_column(b, 0, (struct event_id){a.threads[i], 1}), i + 1);
-    for (uint64_t i = 1; i <= 3;
-         i++) { /* both events of a pair share a column, and no column is left out */
+    /* both events of a pair share a column, and no column is left out */
+    for (uint64_t i = 1; i <= 3; i++) {
         assert_int_equal(alignment_column(b, 0, (struct event_id){a.locks[0], i}), i + 2);
         assert_int_equal(alignment_column(b, 1, (struct event_id){c.locks[0], i}), i + 2);
     }

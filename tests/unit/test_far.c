@@ -149,8 +149,8 @@ static void tls_refuses(void **state)
             }
     assert_int_equal(failed, 3); /* both ends notice it, and stay failed */
     pair_free(&pair);
-    static const char *const strangers[] = {/* no TLS; a ClientHello of TLS 1.0 without 1.3 */
-                                            "\x0b\x00\x00\x00\x01\x00PO",
+    /* no TLS; a ClientHello of TLS 1.0 without 1.3 */
+    static const char *const strangers[] = {"\x0b\x00\x00\x00\x01\x00PO",
                                             "\x16\x03\x01\x00\x2d\x01\x00\x00\x29\x03\x01"};
     for (size_t i = 0; i < 2; i++) {
         pair = pair_of(1, 1);

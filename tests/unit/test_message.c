@@ -209,8 +209,8 @@ static void causes_survive_the_wire(void **state)
         causal_edges_info_free(&got);
     }
     encoder_free(&out);
-    for (int wrong = 0; wrong < 3;
-         wrong++) { /* a cause or a point that comes later; causes of no event */
+    /* a cause or a point that comes later; causes of no event */
+    for (int wrong = 0; wrong < 3; wrong++) {
         out = (struct encoder){0};
         causes[0] = wrong == 0 ? 1 : 0;
         events[3].point = wrong == 1 ? 4 : 3;

@@ -90,8 +90,8 @@ static void what_was_written_is_read(void **unused)
     assert_int_equal(notes.count, 4);
     assert_string_equal(note_file_file(&notes), file);
     for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(notes.items[i].at.line,
-                         i + 1); /* in the order in which they were written */
+        /* in the order in which they were written */
+        assert_int_equal(notes.items[i].at.line, i + 1);
         assert_string_equal(note_file_text(&notes, (struct event_id){i + 1, UINT64_MAX - i}),
                             texts[i]);
     }

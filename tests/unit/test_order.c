@@ -365,8 +365,8 @@ static void a_receive_of_many_keys_is_after_all_of_them(void **state)
                 keyed(order, 5, RELATION_RECEIVE, (const uint64_t[]){1}, 1, 0);
             if (i == first + 2)
                 order = again(order, shared);
-            for (unsigned k = first; i == first + 2 && k <= i;
-                 k++) { /* pending events are sent again */
+            /* pending events are sent again */
+            for (unsigned k = first; i == first + 2 && k <= i; k++) {
                 uint64_t old = k % 5;
                 if (old < 3)
                     keyed(order, (uint32_t)old + 1, RELATION_SEND, &old, 1, old == 1 ? 2 : 1);

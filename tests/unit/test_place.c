@@ -170,8 +170,8 @@ static void moving_a_line_moves_others_only_as_forced(void **state)
                                : (old < (uint64_t)-by ? 0 : old - (uint64_t)-by);
         uint64_t got = events_left(order, line, after);
         if (by > 0)
-            assert_true(got >=
-                        want); /* more, where the move pushes out what is after it on the line */
+            /* more, where the move pushes out what is after it on the line */
+            assert_true(got >= want);
         else
             assert_true(got <= want);
         if (!x.shared[line])

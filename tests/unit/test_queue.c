@@ -174,8 +174,8 @@ static void it_rests_until_a_quarter_is_there(void **state)
     (void)state;
     assert_int_equal(capture_sleep_ns(1000000, 64), 1000000); /* the target fill level */
     assert_int_equal(capture_sleep_ns(1000000, 128), 500000); /* twice as much: half as long */
-    assert_int_equal(capture_sleep_ns(1000000, 16),
-                     2000000); /* little: longer, but at most twice */
+    /* little: longer, but at most twice */
+    assert_int_equal(capture_sleep_ns(1000000, 16), 2000000);
     assert_int_equal(capture_sleep_ns(1000000, 0), 2000000);
     assert_int_equal(capture_sleep_ns(100000, 256), 100000); /* never shorter than the minimum */
     assert_int_equal(capture_sleep_ns(10000000, 0), 10000000); /* nor longer than the maximum */

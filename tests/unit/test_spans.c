@@ -157,8 +157,8 @@ static void more_than_is_kept_is_counted(void **context)
     uint64_t kept = 0;
     for (int64_t i = 0; !cpu_states_max_switches(spans); i++, kept++)
         cpu_states_switched(spans, T, i % 2 ? SWITCH_OUT : SWITCH_ON, 0, i);
-    assert_int_equal(kept,
-                     cpu_states_max_switches(spans) + 1); /* the first that did not fit is noted */
+    /* the first that did not fit is noted */
+    assert_int_equal(kept, cpu_states_max_switches(spans) + 1);
     assert_int_equal(cpu_states_lost_count(spans), 1);
     cpu_states_switched(spans, T, SWITCH_ON, 0, INT64_MAX);
     assert_int_equal(cpu_states_lost_count(spans), 2);
