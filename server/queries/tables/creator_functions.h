@@ -19,9 +19,9 @@ struct creator_functions {
 
 /* Adds to a set the scopes in which the thread of a line was created; none if its creator measured
  * no calls. */
-void creator_functions_within(struct creator_functions *makers, const struct table_view *view,
+void creator_functions_within(struct creator_functions *creators, const struct table_view *view,
                               struct scope_numbers *scopes, uint32_t line, struct map *within);
 /* Frees the memory; it is empty then. */
-void creator_functions_free(struct creator_functions *makers);
+void creator_functions_free(struct creator_functions *creators);
 
 #endif

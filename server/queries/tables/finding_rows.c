@@ -10,7 +10,7 @@
  * and the advice for the kind (NULL: none). */
 static const struct {
     const char *one, *several, *advice;
-} words[FINDING_ROW_KINDS] = {
+} finding_rows_texts[FINDING_ROW_KINDS] = {
     [FINDING_ROW_OPEN] = {"blocked at end of trace", NULL,
                           "see poet blocked for holders and deadlocks"},
     [FINDING_ROW_PATH] = {"dominates the critical path", NULL, NULL},
@@ -70,9 +70,9 @@ void finding_rows_columns(struct result_table *t)
 
 static char *finding_rows_kind_text(enum finding_row_kind kind, uint32_t threads)
 {
-    if (threads < 2 || !words[kind].several)
-        return xstrdup(words[kind].one);
-    const char *several = words[kind].several, *number = strstr(several, "%u");
+    if (threads < 2 || !finding_rows_texts[kind].several)
+        return xstrdup(finding_rows_texts[kind].one);
+    const char *several = finding_rows_texts[kind].several, *number = strstr(several, "%u");
     return xasprintf("%.*s%u%s", (int)(number - several), several, threads, number + 2);
 }
 
@@ -130,10 +130,11 @@ void finding_rows_advise(const struct finding_rows *h)
 {
     for (unsigned kind = 0; kind < FINDING_ROW_KINDS; kind++)
         if ((h->used >> kind & 1) && kind == FINDING_ROW_OPEN)
-            table_add_note(h->table, "%s", words[kind].advice);
-        else if ((h->used >> kind & 1) && words[kind].advice)
-            table_add_note(h->table, "%.*s: %s", finding_rows_name_length(words[kind].one),
-                           words[kind].one, words[kind].advice);
+            table_add_note(h->table, "%s", finding_rows_texts[kind].advice);
+        else if ((h->used >> kind & 1) && finding_rows_texts[kind].advice)
+            table_add_note(h->table, "%.*s: %s",
+                           finding_rows_name_length(finding_rows_texts[kind].one),
+                           finding_rows_texts[kind].one, finding_rows_texts[kind].advice);
 }
 
 int64_t finding_rows_life(const struct finding_rows *h, uint32_t thread)
