@@ -1,4 +1,4 @@
-/* Lines referenced by responses.  For a run with more than LIMIT_LINES_TOLD lines a viewer may
+/* Lines referenced by responses.  For a run with more than LIMIT_LINES_SENT lines a viewer may
  * request to receive only these; each is sent before the first response that names it. */
 #ifndef SERVER_QUERIES_REFERENCED_LINES_H
 #define SERVER_QUERIES_REFERENCED_LINES_H

@@ -387,10 +387,10 @@ static void wait_graph_send_holder(const struct wait_graph_job *job, struct hold
     referenced_lines_note(holder->thread);
     if (at == NO_POSITION || at < order_first(run->order))
         return;
-    uint32_t site = order_event(run->order, at).site;
+    const struct site *site = site_table_at(&run->sites, order_event(run->order, at).site);
     if (site) {
-        holder->process = run->sites.items[site - 1].process;
-        holder->site = run->sites.items[site - 1].address;
+        holder->process = site->process;
+        holder->site = site->address;
     }
 }
 

@@ -16,14 +16,14 @@ struct activity_span {
     struct event_id at; /* the first event of its record */
     uint32_t first; /* index of its first step, for activity_steps() */
     uint16_t count; /* number of steps; 0: its activity is not known from there on */
-    uint16_t what; /* bits MEASURED_ */
+    uint16_t what; /* bits ACTIVITY_ of wire/activity_record.h */
     int64_t time_ns; /* of the record, by the program's clock */
     uint64_t cpu_ns;
 };
 
 struct activity_store;
 
-#define ACTIVITY_BEYOND 0x8000u /* with MEASURED_: the record did not fit */
+#define ACTIVITY_BEYOND 0x8000u /* with the bits of a record: the record did not fit */
 
 /* Adds a record of a thread (its own line), in the order of that thread.  If there is no room,
  * *head becomes the record that is kept instead: that the activity is unknown from there on.

@@ -16,6 +16,12 @@ void file_retention_add(struct kept_space *kept, uint64_t place, uint64_t room)
 
 /* ---- the journal ---- */
 
+void file_retention_add_region(struct region_list *list, struct tracefile_region region)
+{
+    list->items = array_reserve(list->items, &list->room, list->count + 1, sizeof *list->items);
+    list->items[list->count++] = region;
+}
+
 #define FREE_MOST ((uint64_t)64 << 20) /* bytes of free regions that are kept for reuse */
 
 /* Returns a freed region's space to the file system if more than FREE_MOST bytes are free.  The
@@ -37,7 +43,7 @@ void tracefile_free_regions(struct tracefile *file, uint32_t before)
     size_t gone = 0;
     pthread_mutex_lock(&file->lock);
     while (gone < file->old.count && file->old.items[gone].epoch < before) {
-        region_list_add(&file->free, file->old.items[gone++]);
+        file_retention_add_region(&file->free, file->old.items[gone++]);
         file_retention_release_region(file, &file->free.items[file->free.count - 1]);
     }
     if (gone)

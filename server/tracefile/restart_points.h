@@ -17,7 +17,7 @@ void restart_point_begin(struct tracefile *file); /* sets the first one, at the 
 /* Sets a restart point at the delivered position.  Returns the number of the one from which the
  * journal must be read if the oldest pending events were received in epoch `oldest`. */
 uint32_t restart_point_set(struct tracefile *file, uint32_t oldest, struct chunk threads);
-/* Returns the restart point with this number, which must not be a dropped one. */
+/* Returns the newest restart point that has this number or a smaller one. */
 const struct restart_point *restart_point_for_epoch(const struct restart_point_list *marks,
                                                     uint32_t number);
 /* Drops those with smaller numbers. */

@@ -143,12 +143,6 @@ static void put_chunk(struct encoder *out, struct chunk chunk)
     encode_bytes(out, chunk.data, chunk.size);
 }
 
-void region_list_add(struct region_list *list, struct tracefile_region region)
-{
-    list->items = array_reserve(list->items, &list->room, list->count + 1, sizeof *list->items);
-    list->items[list->count++] = region;
-}
-
 /* Returns a free region of at least `bytes`, or allocates one at the end of the file. */
 static struct tracefile_region tracefile_use_region(struct tracefile *file, uint64_t bytes)
 {
@@ -198,14 +192,14 @@ static void tracefile_next_region(struct tracefile *file, uint64_t bytes)
                                              .epoch = file->region.epoch,
                                              .data = data,
                                              .size = sizeof data});
-    region_list_add(&file->old, file->region);
+    file_retention_add_region(&file->old, file->region);
     /* What is in memory belongs to the region that is left, so it is written now.  Without space
      * the region is not left, which is tried again later. */
     struct encoder rest = file->journal;
     if (!room || !tracefile_write_at(file->fd, rest.data, rest.size, file->at)) {
         file->reserved = reserved;
         file->old.count--;
-        region_list_add(&file->free, next);
+        file_retention_add_region(&file->free, next);
         file->journal.size -= NEXT_BYTES;
         file->journal.failed = true;
         return;

@@ -2,6 +2,7 @@
 #include "server/tracefile/tracefile_resume.h"
 
 #include "base/alloc.h"
+#include "server/tracefile/file_retention.h"
 #include "server/tracefile/journal_follow.h"
 #include "server/tracefile/restart_points.h"
 #include "server/tracefile/agent_positions.h"
@@ -36,7 +37,7 @@ static void leave_region(struct tracefile *file, const struct journal_position *
 {
     struct tracefile_region *region = &file->region;
     region->end = region->end == NO_END ? next : region->end;
-    region_list_add(&file->old, *region);
+    file_retention_add_region(&file->old, *region);
     *region = (struct tracefile_region){place->at, place->end, place->epoch, false};
 }
 

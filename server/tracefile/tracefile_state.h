@@ -132,7 +132,6 @@ bool tracefile_flush_parts(struct tracefile *file);
 /* Ends the open-ended first region, so that something can be put behind it.  The lock must be
  * held. */
 void tracefile_close_first_region(struct tracefile *file);
-void region_list_add(struct region_list *list, struct tracefile_region region);
 /* Allocates space at the end of the file; returns its place. */
 uint64_t tracefile_update_end(struct tracefile *file, uint64_t bytes);
 

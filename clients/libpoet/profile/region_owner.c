@@ -244,14 +244,12 @@ void region_forked(struct traced_thread *t)
     frames_forked((uint64_t)(uintptr_t)__builtin_frame_address(0));
     if (t)
         t->profile = NULL;
-    if (m)
-        if (m) {
-            activity_end(m);
-            call_log_forked(m);
-        }
-    if (m)
-        mmap(m->head, REGION_MAP_BYTES, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (!m)
+        return;
+    activity_end(m);
+    call_log_forked(m);
+    mmap(m->head, REGION_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+         -1, 0);
 }
 
 void region_pause(struct traced_thread *t)
