@@ -344,7 +344,7 @@ TESTED = $(SERVER) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) \
          $(patsubst %,clients/libpoet/replay/%.c,shared_schedule replay_stops cpu_time_used) $(patsubst %,clients/libpoet/heap/%.c,heap_blocks heap_counters) \
          clients/schedule/schedule_builder.c clients/schedule/trace_alignment.c clients/schedule/event_index.c $(patsubst %,clients/cli/%.c,shiviz_log logtime kill_tree two_run_diagram row_matching fisher_test) tests/bruteforce.c tests/bench/workload.c
 ifeq ($(HAVE_GTK),yes) # the parts of the viewer that need no display
-TESTED += $(patsubst %,clients/viewer/state/%.c,viewport history scroll_anchor scene_cache) clients/viewer/diagram/time_axis.c
+TESTED += $(patsubst %,clients/viewer/state/%.c,viewport history scroll_anchor scene_cache viewer_addons) clients/viewer/diagram/time_axis.c
 $(B)/o/tests/unit/test_axis.o: CFLAGS_MODULE += $(CFLAGS_VIEW)
 else
 UNITS := $(filter-out test_axis test_camera test_history,$(UNITS))

@@ -126,8 +126,10 @@ static void it_is_that_of_the_scene_that_is_here(void **state)
     view.scene_cache.scene = NULL;
     assert_null(time_axis_of(&view));
     time_axis_invalidate(&view);
-    g_free(view.time_axis);
-    view.time_axis = NULL;
+    for (size_t i = 0; i < view.addons.count; i++)
+        g_free(view.addons.states[i].state);
+    g_free(view.addons.states);
+    view.addons = (struct viewer_addons){0};
 }
 
 int main(void)

@@ -201,7 +201,7 @@ static void a_part_of_a_convoy(void **state)
     assert_string_equal(course(all, t[0]), "0 runs 30");
     assert_true(interval_cache_position(p.run) < order_count(p.run->order));
     partial_run_leave(p.run, apart);
-    partial_run_free(p.run, apart);
+    partial_run_free(apart);
     assert_int_equal(learn(&p)->wait_count, all_waits);
     end(&p);
 }
