@@ -88,7 +88,7 @@ is 'calls --by processor of a trace with call sums only: the error names POET_ME
 POET_PERF=off POET_MEASURE=calls=every POET_OUTPUT=off.poet ./moves
 until_true finished off.poet
 is 'calls --by cpu without perf: the error says that CPUs were not recorded' "$(poet calls off.poet --by cpu 2>&1 | grep -c 'the CPU on which a thread ran was not recorded')" 1
-is 'calls --by with --graph: the two options exclude each other' "$(poet calls moves.poet --by processor --graph 2>&1 | grep -c 'a table of its own')" 1
+is 'calls --by with --graph: the two options exclude each other' "$(poet calls moves.poet --by processor --graph 2>&1 | grep -c 'not supported with these options')" 1
 # ---- calls before the first and after the last event of a task ----
 poetcc -trace -profile -g -O1 -I"$root/examples/ucpp" "$root/examples/ucpp/fibonacci.c" "$root/examples/ucpp/ucpp.c" -o fibonacci || exit 1
 POET_OUTPUT=fibonacci.poet ./fibonacci >/dev/null

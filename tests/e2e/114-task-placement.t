@@ -85,7 +85,7 @@ like "poet export --processors: each interval is labeled, except one that may be
 is "poet export without --processors: no rows of processors" "$(poet export moves.poet --time -o without.txt; grep -c '^P:' without.txt)" 0
 poet export moves.poet --time --processors -o moves.svg
 like "poet export --processors: the PDF contains the names of processors and tasks" "$(poet export moves.poet --time --processors -o moves.pdf; pdftotext moves.pdf - | tr '\n' ' ')" "P:first.*P:second.*task migrates to another worker thread"
-like "poet export --processors without --time: the error says that --time is needed" "$(poet export moves.poet --processors -o no.pdf 2>&1)" "needs --time"
+like "poet export --processors without --time: the error says that --time is required" "$(poet export moves.poet --processors -o no.pdf 2>&1)" "requires --time"
 like "poet export --processors to a web page: the error says that it is not supported" "$(poet export moves.poet --time --processors -o no.html 2>&1)" "not supported in a web page"
 like "poet export --processors of a program without tasks: the error says that there is no such data" "$(poet export none.poet --time --processors -o no.pdf 2>&1)" "no task placement data"
 check "poet export --processors: vertical, grey and on paper" poet export moves.poet --time --processors --vertical --grayscale -p a4 -o down.pdf
