@@ -526,5 +526,5 @@ check "a program with datagrams runs with -processes" env POET_OUTPUT=datagrams.
 until_true finished datagrams.poet
 check "datagram sockets are reported as untraced by -processes" \
     grep -qa "sockets (poetcc -trace -processes traces byte streams between programs of one host, but no datagrams)" datagrams.poet
-like "poetcc -processes is refused for static programs" "$(poetcc -trace -processes -static -I. eventfds.c -o st 2>&1)" "not with -static"
+like "poetcc -processes is refused for static programs" "$(poetcc -trace -processes -static -I. eventfds.c -o st 2>&1)" "not supported with -static"
 done_testing

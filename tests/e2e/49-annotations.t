@@ -239,7 +239,7 @@ if command -v chromium >/dev/null; then
     # The page gives the relation of any two events as poet order does, with the same reasons.
     cat >asked.js <<'J'
 (() => { let s = 7; const next = () => (s = (s * 1103515 + 12345) % 2147483648) % N, all = [];
-for (let k = 0; k < 200; k++) { const a = next(), b = next(), r = relation(a, b); all.push([id(a), id(b), r, reasons(a, b)]); }
+for (let k = 0; k < 200; k++) { const a = next(), b = next(), r = relation(a, b); all.push([id(a), id(b), r, reasonText(a, b)]); }
 return JSON.stringify(all); })()
 J
     cat >same.py <<'P'

@@ -133,7 +133,7 @@ like "POET_REPORT prints the report where the program has its own server" "$(cat
 like "POET_REPORT: the report has the critical path" "$(cat report.txt)" "slow.c:7 → slow.c:9 \(work\)"
 start_server -o there.poet -q
 POET_REPORT=1 ./slow 2>hint.txt
-like "POET_REPORT with a running server asks for a file" "$(cat hint.txt)" "name a file"
+like "POET_REPORT with a running server asks for a file" "$(cat hint.txt)" "specify a file"
 mkdir elsewhere
 (cd elsewhere && POET_REPORT=report.txt ../slow)
 check "POET_REPORT=FILE: the running server writes the report" until_true test -s elsewhere/report.txt
