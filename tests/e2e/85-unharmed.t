@@ -170,7 +170,7 @@ for cc in gcc clang; do
 done
 if clang -fsanitize=thread -pthread -O1 -x c - -o by-clang <<<'int main(void) { return 0; }' 2>/dev/null; then
     like "clang's ThreadSanitizer program is not started with our libraries" \
-        "$(poet record -l -- ./by-clang 2>&1)" 'made with -fsanitize=thread.*not started'
+        "$(poet record -l -- ./by-clang 2>&1)" 'built with -fsanitize=thread.*not started'
 else
     skip "clang has no ThreadSanitizer"
 fi
