@@ -324,7 +324,7 @@ gallery: all
 # make check               everything
 # make check T=order       the unit test tests/unit/test_order.c (or the corpus of fuzz_order), no other
 # make check E=13          the end-to-end test tests/e2e/13-*.t, no other; E="13 22" for two
-# make check-quick         what takes about a minute: the unit tests but SLOW_UNITS, QUICK_E2E, words and file index
+# make check-quick         the unit tests but SLOW_UNITS, QUICK_E2E, words and file index
 SLOW_UNITS = causes layers meetings order place release resting resuming saves saving
 QUICK_E2E = 01 06 08
 UNITS = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))

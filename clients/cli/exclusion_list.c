@@ -54,17 +54,18 @@ static double exclusion_list_percent_of(double ns, int64_t of)
     return of > 0 ? 100 * ns / (double)of : 0;
 }
 
-/* Writes what measuring a function costs, as a comment, and its name, if the list can have it. */
+/* Writes the instrumentation overhead of a function as a comment, and its name; the name alone is
+ * in the comment if it has characters that a list cannot contain. */
 static void exclusion_list_write_function(FILE *f, const char *name, const char *shown,
                                           int64_t calls, double cost_ns)
 {
     if (*name)
-        fprintf(f, "# %" PRId64 " calls, measuring about %.3f ms\n%s\n", calls,
+        fprintf(f, "# %" PRId64 " calls, overhead about %.3f ms\n%s\n", calls,
                 exclusion_list_to_ms(cost_ns), name);
     else
         fprintf(f,
                 "# %" PRId64
-                " calls, measuring about %.3f ms, not possible in a list because of its name: %s\n",
+                " calls, overhead about %.3f ms, cannot be listed by name: %s\n",
                 calls, exclusion_list_to_ms(cost_ns), shown);
 }
 
@@ -88,12 +89,11 @@ void exclusion_list_write(FILE *f, const struct table_names *names, const struct
     }
     if (!all.calls)
         fprintf(f,
-                "# no call was timed (POET_MEASURE=calls times them): what measuring cost is not "
-                "known\n");
+                "# instrumentation overhead unknown: no call was timed (POET_MEASURE=calls)\n");
     else
         fprintf(f,
-                "# %u function%s of more than %d calls that take less than twice the %.1f ns that "
-                "measuring a call costs: about %.3f of %.3f ms of measuring (%.2f %%)\n",
+                "# %u function%s with more than %d calls, each shorter than twice the instrumentation "
+                "overhead of %.1f ns per call: about %.3f of %.3f ms overhead (%.2f %%)\n",
                 count, count == 1 ? "" : "s", OFTEN, call_ns, exclusion_list_to_ms(cost_ns),
                 exclusion_list_to_ms((double)all.ns), exclusion_list_percent_of(cost_ns, all.ns));
 }

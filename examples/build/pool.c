@@ -1,4 +1,4 @@
-/* Two threads that take numbers from a shared stock. If the build found Poet, they record each one. */
+/* Two threads that take numbers from a shared stock; if the build found Poet, they record each. */
 #include <pthread.h>
 #include <stdio.h>
 #ifdef HAVE_POET

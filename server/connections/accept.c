@@ -131,7 +131,7 @@ bool accept_connection(struct server *server, int listener, bool remote)
 
 void accept_all_local(struct server *server)
 {
-    for (size_t i = 0; i < server->listener_count; i++)
+    for (size_t i = 0; server->accepted_at < server->hangups && i < server->listener_count; i++)
         while (!endpoint_is_remote(server->endpoints[i]) &&
                accept_connection(server, server->listeners[i].fd, false))
             ;

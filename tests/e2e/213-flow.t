@@ -24,9 +24,9 @@ measured often.poet ./often
 is 'without a list all functions are measured' "$(names often.poet)" 'main rare slow tiny'
 poet calls often.poet --suggest >list
 is 'suggest: the function that is called often and is short' "$(grep -v '^#' list)" tiny
-like 'suggest: the cost of measuring it' "$(cat list)" \
-    '^# 1 function of more than 100000 calls .*: about [0-9.]+ of [0-9.]+ ms of measuring \([0-9.]+ %\)'
-like 'suggest: the cost of each function' "$(cat list)" '^# 400000 calls, measuring about [0-9.]+ ms'
+like 'suggest: its share of the instrumentation overhead' "$(cat list)" \
+    '^# 1 function with more than 100000 calls, .*: about [0-9.]+ of [0-9.]+ ms overhead \([0-9.]+ %\)'
+like 'suggest: the overhead of each function' "$(cat list)" '^# 400000 calls, overhead about [0-9.]+ ms'
 poet calls often.poet --suggest -o file
 check 'suggest -o writes the list to a file' cmp list file
 
@@ -43,5 +43,5 @@ check '-ignore: with a missing list nothing is compiled' test ! -e often.o
 
 # ---- counts without times ----
 METERS=calls=counts measured counts.poet ./often
-like 'suggest: counts without times give a note' "$(poet calls counts.poet --suggest)" '^# no call was timed'
+like 'suggest: counts without times give a note' "$(poet calls counts.poet --suggest)" '^# instrumentation overhead unknown: no call was timed'
 done_testing

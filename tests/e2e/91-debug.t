@@ -63,6 +63,29 @@ is "debug of a missing event exits with 1" "$(poet debug stops.poet 99:1 2>/dev/
 is "debug without a trace exits with 2" "$(poet debug 2>/dev/null; echo $?)" 2
 is "debug --gdb with a missing file is reported" "$(poet debug --gdb=./nix stops.poet 1:2 2>&1 | grep -c 'nix: No such file')" 1
 
+# ---- the text of each kind of divergence ----
+cat >ends.py <<'P'
+import struct, sys
+sys.path.insert(0, sys.argv[1])
+import poet_run as p
+class Ended(p.Run):
+    def __init__(self, reason, by):
+        self.labels, self.count, self.map = ["", "T:main", "T:other", "M:m"], [0, 1, 1, 0], bytearray(4096)
+        struct.pack_into("<I", self.map, p.HEAD_STATE, 1)
+        struct.pack_into("<IIQIII", self.map, p.HEAD_END, reason, 1, 0, 3, 7, by)
+        self.map[p.HEAD_END + 28:p.HEAD_END + 32] = b"read"
+    def describe(self, thread, k): return "lock"
+for reason in range(6): print(Ended(reason, 2).divergence())
+print(Ended(p.END_TIMEOUT, 0).divergence())
+P
+is "debug names each kind of divergence" "$(python3 ends.py "$root/clients/gdb")" "T:main performed read on M:m, recorded was lock
+T:main is waiting for event 7 on M:m before lock; T:other should perform it, but is blocked, too
+T:main is waiting for event 7 on M:m before lock; T:other should perform it but has not reached it
+T:main reached lock as number 7 on M:m: a thread that is not in the trace was there first
+T:main called read (2), which is not the recorded call, before lock
+T:main received event 7 of M:m, which is not the recorded one, for lock
+T:main is waiting for event 7 on M:m before lock; an unknown thread should perform it but has not reached it"
+
 # ---- the viewer's breakpoints, and an unmodified program ----
 echo "stops.c:50 arrival 3" >stops.poet-breaks
 debug 1:1 "poet breaks" "poet continue" "info locals"
