@@ -92,7 +92,7 @@ endpoint=unix:$XDG_RUNTIME_DIR/poet.sock
 poet_running() { [ "$(figure "$endpoint" events)" -gt 1000 ]; }
 until_true poet_running
 poet dump "$endpoint" >/dev/null & stopped=$!
-kill -STOP $stopped
+stop_process $stopped
 viewers=
 for i in $(seq 20); do
     poet export "$endpoint" --last $((i * 5)) -o "v$i.pdf" & viewers="$viewers $!"

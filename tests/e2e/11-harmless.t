@@ -168,7 +168,7 @@ POET_MAX_STALL_MS=100 POET_QUEUE_KIB=16 ./stall <in >out & program=$!
 exec 5>in
 connected() { poet runs | grep -q stall; }
 until_true connected
-kill -STOP $server
+stop_process $server
 echo >&5
 check "a program runs on while its server is stopped" until_true test -s out
 is "the program was notified that events were lost" "$(cat out)" 1

@@ -93,7 +93,7 @@ check "the run has more than 100000 events" test "$(figure all.poet events)" -gt
 is "no backup file is made of events that agents have" "$(ls all-before*.poet 2>/dev/null)" ""
 
 # ---- a program on the machine of the server ----
-kill -STOP $agent # or it comes again with its run, to which the file belongs then
+stop_process $agent # or it comes again with its run, to which the file belongs then
 cut_off
 server
 POET_SERVER="unix:$work/server.sock" POET_RUN=own ./turns 100 &
@@ -135,7 +135,7 @@ POET_SERVER="unix:$work/agent.sock" POET_RUN=over ./turns 100
 until_true finished last/over-*.poet
 taken() { [ "$(figure all.poet connected) $(figure all.poet events)" = "0 $(figure last/over-*.poet events)" ]; }
 check "the server's file has all events of a run that its agent has sent" until_true taken
-kill -STOP $agent
+stop_process $agent
 cut_off
 rm pause
 server

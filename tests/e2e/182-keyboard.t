@@ -83,7 +83,7 @@ focus '^few'
 touch ready
 until_true test -s begun
 server_pid=$(own_processes poet-server)
-kill -STOP $server_pid
+stop_process $server_pid
 before=$(picture '^few')
 changed() { [ "$(picture '^few')" != "$before" ]; }
 key asterisk

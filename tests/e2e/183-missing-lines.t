@@ -107,7 +107,7 @@ exec 3>go
 until_true grep -q ready said
 begun() { [ "$(poet dump --json latest | grep -c '"begins ')" = 7 ]; }
 check "the threads begin" until_true begun
-kill -STOP "$server"
+stop_process "$server"
 printf x >&3
 until_true grep -q full said
 kill -CONT "$server"

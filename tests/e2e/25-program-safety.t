@@ -135,7 +135,7 @@ mkfifo in
 POET_QUEUE_KIB=16 POET_MAX_STALL_MS=1 ./losing <in >out 2>&1 & program=$!
 exec 7>in
 until_true sh -c 'poet stat latest | grep losing'
-kill -STOP $server
+stop_process $server
 echo -n x >&7
 until_true grep -q gone out
 kill -CONT $server

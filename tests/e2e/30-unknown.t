@@ -46,7 +46,7 @@ mkfifo go
 POET_QUEUE_KIB=16 POET_MAX_STALL_MS=1 ./lostend <go >turns &
 exec 3>go
 until_true turns 1
-kill -STOP "$server"
+stop_process "$server"
 printf x >&3
 until_true turns 2
 kill -CONT "$server"

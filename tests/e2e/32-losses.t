@@ -218,7 +218,7 @@ joined=$!
 exec 4>joined.in
 is_running() { poet runs | tail -n 1 | grep -q 'joined .* live '; }
 until_true is_running
-kill -STOP "$server"
+stop_process "$server"
 exec 4>&-
 wait $joined
 kill -CONT "$server"
@@ -257,7 +257,7 @@ start_server -o slow/ -q
 POET_QUEUE_KIB=16 POET_MAX_STALL_MS=0 ./detached go >out 2>&1 &
 program=$!
 until_true sh -c 'poet runs | grep -q " live "'
-kill -STOP "$server"
+stop_process "$server"
 (perl -e 'select undef, undef, undef, 3'; kill -CONT "$server"; touch go) &
 wait $program
 is "a slow server is not reported as exited" "$? $(cat out)" "0 "
@@ -399,7 +399,7 @@ for i in $(seq 20); do
     printf x >&4
     until_true rested "$i"
     until_true all_there
-    kill -STOP "$server"
+    stop_process "$server"
     cp kept/*.poet as-it-is.poet
     kill -CONT "$server"
     file=$(figures as-it-is.poet)

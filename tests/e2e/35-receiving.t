@@ -136,7 +136,7 @@ start_server -q --keep 24M -o bound.poet
 program=$!
 until_true more_ahead 3145728
 until_true waits
-kill -STOP $program
+stop_process $program
 settle
 ahead=$(ahead)
 rm pause

@@ -239,7 +239,7 @@ start_server
 POET_MEASURE=calls=every POET_RUN=storm ./burst &
 pids="$pids $!"
 until_true test -e started
-kill -STOP "$server"
+stop_process "$server"
 touch go
 check 'a burst of records that the server does not read delays no thread' until_true test -e done
 kill -CONT "$server"

@@ -83,6 +83,11 @@ start_server() {
 }
 stop_server() { kill "$server" && wait "$server" 2>/dev/null; }
 
+# stop_process PID: stops a process. One thread takes the signal, and stops the others only once it has a CPU; until
+# then, they go on.
+stop_process() { kill -STOP "$1" && until_true is_stopped "$1"; }
+is_stopped() { ! sed 's/.*) //' "/proc/$1/task"/*/stat | grep -qv '^T'; }
+
 # figure SOURCE NAME: prints one statistic of poet stat
 figure() { poet stat --json "$1" | perl -ne "print \$1 if /\"$2\":\"?([^,\"}]*)/"; }
 finished() { [ "$(figure "$1" finished)" = true ]; }
