@@ -1,7 +1,7 @@
-/* A word that goes round a ring of machines by datagrams: what is sent and received is recorded by ten calls of poet.h, with a
- * key that both sides know, so that the order holds across machines.  `make demo-cluster` runs it on three.
+/* A token circulates in a ring of machines by datagrams.  poet.h records sends and receives with a
+ * key that both sides know, so they are ordered across machines.  `make demo-cluster` runs three.
  *
- *     poetcc -trace -g ring.c -o ring && ./ring ME ALL ROUNDS PORT NEXT-ADDRESS      # ME: 0 to ALL - 1 */
+ *     poetcc -trace -g ring.c -o ring && ./ring RANK SIZE ROUNDS PORT NEXT-ADDRESS */
 #include <arpa/inet.h>
 #include <poet.h>
 #include <stdio.h>

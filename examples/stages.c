@@ -1,5 +1,5 @@
-/* Three stages of a pipeline, of which the middle one is slow: the others wait for it, at two conditions.  Where did the
- * time go?  poet record --report ./stages */
+/* A pipeline of three stages with a slow middle stage: the others wait for it at two conditions.
+ * Where did the time go?  poet record --report ./stages */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>

@@ -63,9 +63,7 @@ static void exclusion_list_write_function(FILE *f, const char *name, const char 
         fprintf(f, "# %" PRId64 " calls, overhead about %.3f ms\n%s\n", calls,
                 exclusion_list_to_ms(cost_ns), name);
     else
-        fprintf(f,
-                "# %" PRId64
-                " calls, overhead about %.3f ms, cannot be listed by name: %s\n",
+        fprintf(f, "# %" PRId64 " calls, overhead about %.3f ms, cannot be listed by name: %s\n",
                 calls, exclusion_list_to_ms(cost_ns), shown);
 }
 
@@ -88,12 +86,12 @@ void exclusion_list_write(FILE *f, const struct table_names *names, const struct
         free(shown);
     }
     if (!all.calls)
-        fprintf(f,
-                "# instrumentation overhead unknown: no call was timed (POET_MEASURE=calls)\n");
+        fprintf(f, "# instrumentation overhead unknown: no call was timed (POET_MEASURE=calls)\n");
     else
         fprintf(f,
-                "# %u function%s with more than %d calls, each shorter than twice the instrumentation "
-                "overhead of %.1f ns per call: about %.3f of %.3f ms overhead (%.2f %%)\n",
+                "# %u function%s with more than %d calls, each shorter than twice the "
+                "instrumentation overhead of %.1f ns per call: about %.3f of %.3f ms overhead "
+                "(%.2f %%)\n",
                 count, count == 1 ? "" : "s", OFTEN, call_ns, exclusion_list_to_ms(cost_ns),
                 exclusion_list_to_ms((double)all.ns), exclusion_list_percent_of(cost_ns, all.ns));
 }

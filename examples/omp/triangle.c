@@ -1,11 +1,11 @@
-/* triangle.c - a loop whose iterations are not alike, shared out by OpenMP.
+/* triangle.c - an OpenMP loop with iterations of unequal length.
  *
  *     poetcc -trace -fopenmp -g triangle.c -o triangle
  *     POET_OUTPUT=triangle.poet ./triangle
  *     poet waits triangle.poet
  *
- * Row i of a triangle takes i milliseconds.  Shared out in equal parts, four threads wait for the one that has the longest
- * rows; given out one by one, they hardly wait:
+ * Row i of a triangle takes i milliseconds.  With equal numbers of rows per thread, three threads
+ * wait for the one with the longest rows; with dynamic scheduling, they hardly wait:
  *
  *     OMP_SCHEDULE=static ./triangle
  *     OMP_SCHEDULE=dynamic,1 ./triangle

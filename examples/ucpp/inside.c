@@ -1,5 +1,5 @@
-/* A task that calls its own mutex member, from inside; a coroutine that resumes itself, which changes
- * nothing and leaves no mark.
+/* A task that calls its own mutex member from inside, and a coroutine that resumes itself, which
+ * changes nothing and records no event.
  *
  *     poetcc -trace -g inside.c ucpp.c -o inside && ./inside && poet show latest */
 #include "ucpp.h"

@@ -45,7 +45,7 @@ static void go(struct object *to, const char *leaves, const char *arrives)
     poet_set_current_line(to->line);
 }
 
-/* What chance decides the scheduler says, on a line of its own, so that `poet replay` can decide it again. */
+/* Choices of the scheduler are recorded on a line of their own; `poet replay` repeats them. */
 static poet_line_t scheduler;
 static bool by_chance(void);
 
@@ -187,8 +187,8 @@ static struct object *next_ready(void)
 
 /* ---- processors ----
  *
- * Threads of the system that take turns: one of them runs a task, the others wait for theirs.  So all that is here
- * needs no lock, and still a task resumes wherever the turn is. */
+ * Kernel threads that take turns: one runs a task, the others wait for their turn.  So none of this
+ * needs a lock, and yet a task resumes on whichever thread has the turn. */
 
 #define PROCESSORS_MOST 64
 static struct processor {

@@ -1,16 +1,16 @@
 /* Tasks, monitors, coroutines and coroutine-monitors, as in uC++ (P. A. Buhr, uC++ Annotated
- * Reference Manual), in plain C: threads of its own on one thread of the system, or several that take turns.
+ * Reference Manual), in plain C: user-level threads on one kernel thread, or on several in turn.
  *
  * Everything is an object.  One with a mutex lets one task in at a time; one with a `main` has a
  * stack.  A task has both, and a thread; a monitor only the mutex, a coroutine only the stack, a
- * coroutine-monitor both but no thread.  A program begins in uc_main(), the main of the task "main".
+ * coroutine-monitor both but no thread.  A program begins in uc_main(), the main of task "main".
  *
  *     poetcc -trace -g prodcons.c ucpp.c -o prodcons && ./prodcons && poet show latest
  *
- * The environment chooses among the orders that the program allows; the same choice gives the same run:
+ * The environment chooses among the allowed orders; the same choice repeats the same run:
  *     UCPP_SCHEDULE=fifo|lifo|random    who runs next (default fifo)
  *     UCPP_SEED=N                       for random, and for time slices; 0 (the default): no slices
- *     UCPP_PROCESSORS=N                 threads of the system that take turns to run tasks (default 1, 64 at most)
+ *     UCPP_PROCESSORS=N                 kernel threads that run tasks in turn (1 to 64, default 1)
  *     UCPP_CLUSTERS=N                   groups that these are in (default 1)
  *     UCPP_RUNS=N                       runs uc_main() that often, with seeds from UCPP_SEED on
  */

@@ -1,4 +1,4 @@
-/* Talks to itself on another machine, and logs which bytes each call moved: what tests/e2e/far-log.py knows beside Poet.
+/* Talks to itself on another machine; logs the bytes that each call moved for tests/e2e/far-log.py.
  *   far-talk server PORT CONNECTIONS LOG [forks]
  *   far-talk client ADDRESS PORT MESSAGES LOG SEED [stdio|waits FILE] */
 #define _GNU_SOURCE

@@ -83,8 +83,8 @@ start_server() {
 }
 stop_server() { kill "$server" && wait "$server" 2>/dev/null; }
 
-# stop_process PID: stops a process. One thread takes the signal, and stops the others only once it has a CPU; until
-# then, they go on.
+# stop_process PID: stops a process. The thread that takes the signal stops the others only once it has a CPU;
+# until then, they keep running.
 stop_process() { kill -STOP "$1" && until_true is_stopped "$1"; }
 is_stopped() { ! sed 's/.*) //' "/proc/$1/task"/*/stat | grep -qv '^T'; }
 

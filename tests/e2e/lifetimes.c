@@ -1,7 +1,7 @@
-/* Threads of several processes that lock objects in memory that they share, and initialise them again, as
- * the same kind or another, when none uses them.  Every event is a note that bears the vector clock that the
- * program keeps itself (Fidge 1988, Mattern 1989): an object that is initialised knows nothing of the one
- * that was at its place before.
+/* Threads of several processes lock objects in shared memory and initialise them again, as the same
+ * kind or another, while no thread uses them.  Each event is a text with the program's own vector
+ * clock (Fidge 1988, Mattern 1989): an initialised object is not ordered after the object that was
+ * at its address before.
  *   lifetimes PROCESSES THREADS ROUNDS SEED */
 #define _GNU_SOURCE
 #include <poet.h>
@@ -25,7 +25,7 @@ struct clock {
     unsigned long at[MOST];
 };
 
-/* A place for an object.  users: who has it in use, by an order that Poet does not see; NONE: it is made. */
+/* A place for an object.  users: threads that use it, by an order Poet does not see, or NONE. */
 struct place {
     int users, busy;
     enum kind kind;

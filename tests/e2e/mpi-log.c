@@ -1,6 +1,6 @@
-/* An MPI program that knows what it did: each message bears its sender and a serial number, and each
- * rank writes what it received, in order, into log.RANK.  Odd and even ranks take turns with all the
- * ways to send and to receive. */
+/* An MPI program with a log of its own: each message has its sender and a serial number, and each
+ * rank writes what it received, in order, to log.RANK.  Odd and even ranks alternate between all
+ * ways to send and receive. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

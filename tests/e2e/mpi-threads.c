@@ -1,5 +1,5 @@
-/* Threads of two ranks that send and receive at once (MPI_THREAD_MULTIPLE), some with tags that they
- * share.  Each message bears a number; which one came is known, so who came before whom is, too. */
+/* Threads of two ranks that send and receive at once (MPI_THREAD_MULTIPLE), some with shared tags.
+ * Each message has a number, so which message was received is known, and with it the order. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Meira's figure 4 by tasks that accept each other's calls: work is giving way until its time is over. */
+/* Meira's figure 4 by tasks that accept each other's calls; they yield until their work is over. */
 #include "real.h"
 #include "ucpp.h"
 

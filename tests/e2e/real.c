@@ -1,4 +1,4 @@
-/* Programs that wait as the tests know: real WHAT.  Work is in ms; a variable of its name changes it. */
+/* Programs with known waits: real WHAT.  Work is in ms; an environment variable can set each. */
 #include "real.h"
 
 #include <semaphore.h>
@@ -29,7 +29,7 @@ static void run(void *(*const *threads)(void *), unsigned count)
     late_ns += last_ns - first_ns;
 }
 
-/* ---- three in a row, each of whom waits for the one before: by semaphores, conditions, pipes, sockets ---- */
+/* ---- three in a row, each waits for the last: semaphores, conditions, pipes, sockets ---- */
 
 static enum { SEMAPHORES, CONDITIONS, BYTES } how;
 static sem_t semaphores[3];

@@ -1,5 +1,5 @@
-/* For programs whose waiting is known because they take its times themselves: work is sleeping, so that it does not matter
- * who else uses the processors; what is printed at the end are the times of each thread's work and waits, in ns. */
+/* For programs that measure their own waits: work is sleeping, so other processes do not matter;
+ * each thread's times of work and waits are printed at the end, in ns. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,8 +14,8 @@ static struct told {
     int64_t from_ns, to_ns;
 } told[64];
 static atomic_int told_count;
-/* How much longer sleeping took than was asked for, and how long threads were ready to run and had no
- * processor, as the kernel counts it. */
+/* Time slept beyond the requested time, and time in which threads were ready but had no processor,
+ * as the kernel counts it. */
 static _Atomic int64_t late_ns;
 
 static int64_t now(void)

@@ -1,4 +1,4 @@
-/* Threads whose locals say which of their calls each is: `turn` counts those of each place, `me` is the thread. */
+/* Threads with locals that number their calls: `turn` counts those at a place, `me` is a thread. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Bytes that come by luck: what is read, in which portions and from whom first, is what is printed. */
+/* Nondeterministic input: prints what was read, in which portions, and from which stream first. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* Two monitors that call each other back, a coroutine that calls one, coroutines that resume each other, and a
- * task whose callers wait inside until others signal them. */
+/* Two monitors that call each other, a coroutine that calls a monitor, coroutines that resume each
+ * other, and a task whose callers wait inside until others signal them. */
 #include "ucpp.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Preloaded where no memory can be shared: the C library's own memfd_create() fails, since libpoet calls that and no
- * other.  x86-64. */
+/* Preloaded where memory cannot be shared: the C library's memfd_create() fails, and libpoet has no
+ * other way.  x86-64. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Threads that meet at random, and keep vector clocks of their own (Fidge 1988, Mattern 1989): every event is a
- * note that bears the clock.  What Poet answers about two notes can be compared with their clocks.
+/* Threads synchronize at random and keep vector clocks (Fidge 1988, Mattern 1989): each event is a
+ * text with the clock, so Poet's order of two texts can be compared with their clocks.
  *   vclock THREADS ROUNDS SEED [MEETINGS, of 4096 rounds [MUTEXES]] */
 #include <poet.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* For programs whose figures a test knows: they work by sleeping, so that it does not matter who else uses the processors,
- * and say what they did on their own clock. */
+/* For programs with known figures: they sleep, so other processes do not matter, and print what
+ * they did by their own clock. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>

@@ -12,13 +12,20 @@
 #include <string.h>
 
 static const char description[] =
-    "name=\"test\";line_types=({name=\"thread\";letter=\"T\";show_location=true;number_duplicates=true;},{name=\"lock\";letter=\"M\";});"
-    "events=({name=\"start\";shape=\"square\";filled=true;thread_state=\"running\";state_of=\"own_thread\";},"
-    "{name=\"ask\";line_types=[\"thread\"];shape=\"circle\";verb=\"asks for\";thread_state=\"blocked\";wait_class=\"contention\";},"
-    "{name=\"enter\";line_types=[\"thread\"];shape=\"circle\";filled=true;relation=\"sync\";arrow=\"to-partner\";thread_state=\"left\";},"
-    "{name=\"entered\";line_types=[\"lock\"];shape=\"circle\";filled=true;relation=\"sync\";arrow=\"from-partner\";thread_state=\"running\";},"
-    "{name=\"leave\";line_types=[\"lock\"];shape=\"circle\";filled=true;relation=\"sync\";arrow=\"to-partner\";thread_state=\"left\";},"
-    "{name=\"left\";line_types=[\"thread\"];shape=\"circle\";filled=true;relation=\"sync\";arrow=\"from-partner\";thread_state=\"running\";});";
+    "name=\"test\";line_types=({name=\"thread\";letter=\"T\";show_location=true;"
+    "number_duplicates=true;},{name=\"lock\";letter=\"M\";});"
+    "events=({name=\"start\";shape=\"square\";filled=true;thread_state=\"running\";"
+    "state_of=\"own_thread\";},"
+    "{name=\"ask\";line_types=[\"thread\"];shape=\"circle\";verb=\"asks for\";"
+    "thread_state=\"blocked\";wait_class=\"contention\";},"
+    "{name=\"enter\";line_types=[\"thread\"];shape=\"circle\";filled=true;relation=\"sync\";"
+    "arrow=\"to-partner\";thread_state=\"left\";},"
+    "{name=\"entered\";line_types=[\"lock\"];shape=\"circle\";filled=true;relation=\"sync\";"
+    "arrow=\"from-partner\";thread_state=\"running\";},"
+    "{name=\"leave\";line_types=[\"lock\"];shape=\"circle\";filled=true;relation=\"sync\";"
+    "arrow=\"to-partner\";thread_state=\"left\";},"
+    "{name=\"left\";line_types=[\"thread\"];shape=\"circle\";filled=true;relation=\"sync\";"
+    "arrow=\"from-partner\";thread_state=\"running\";});";
 
 static const char *const types[] = {"start", "ask", "enter", "entered", "leave", "left"};
 enum { START, ASK, ENTER, ENTERED, LEAVE, LEFT, TYPES };

@@ -14,7 +14,8 @@
 
 static const char description[] =
     "name=\"test\";line_types=({name=\"task\";letter=\"T\";});"
-    "events=({name=\"runs\";shape=\"circle\";},{name=\"join\";shape=\"square\";wait_class=\"rendezvous\";});";
+    "events=({name=\"runs\";shape=\"circle\";},{name=\"join\";shape=\"square\";"
+    "wait_class=\"rendezvous\";});";
 
 static struct run *many_lines(void)
 {

@@ -7,7 +7,8 @@
 
 static const char description[] =
     "name = \"test\"; title = \"test\"; version = 1;\n"
-    "line_types = ( { name = \"task\"; letter = \"T\"; title = \"thread\"; color = \"#000000\"; },\n"
+    "line_types = ( { name = \"task\"; letter = \"T\"; title = \"thread\"; color = \"#000000\"; "
+    "},\n"
     "          { name = \"monitor\"; letter = \"M\"; title = \"mutex\"; color = \"#000000\"; } );\n"
     "events = (\n"
     " { name = \"start\"; label = \"s\"; verb = \"s\"; shape = \"square\"; filled = true;\n"

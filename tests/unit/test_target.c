@@ -61,26 +61,29 @@ static void mistakes_are_named(void **state)
         {HEAD "events=(1);", "x.conf:3: \"events\" must hold groups only: { ... }\n"},
         {"name=\"x\";\n", "x.conf:1: \"line_types\" is missing\nx.conf:1: \"events\" is missing\n"},
         {"name=\n\n;", "x.conf:3: syntax error\n"},
-        {"name=\"x\";\nline_types=({name=\"k\";letter=\"K\";},\n{name=\"k\";letter=\"K\";});\nevents=();",
+        {"name=\"x\";\nline_types=({name=\"k\";letter=\"K\";},\n{name=\"k\";letter=\"K\";});"
+         "\nevents=();",
          "x.conf:3: duplicate line type \"k\"\n"},
         {"@include \"/etc/passwd\"\n",
          "x.conf:1: @include is not supported; use include = \"NAME\";\n"},
         {HEAD "include=\"nowhere\";events=({name=\"e\";});",
          "x.conf:3: \"include\": cannot read \"nowhere\"\n"},
         {HEAD "events=({name=\"e\";thread_state=\"left\";});",
-         "x.conf:3: \"thread_state\": no event makes a thread enter the lines that this one leaves\n"},
-        {HEAD
-         "events=({name=\"i\";thread_state=\"running\";},\n{name=\"e\";thread_state=\"left\";allowed_after_on_line=[\"\"];});",
-         "x.conf:4: \"thread_state\": the first event on a line makes a thread leave that never entered\n"},
-        {HEAD
-         "events=({name=\"e\";shap=1;},\n{name=\"f\";filled=\"no\";line_types=[\"q\"];},\n{name=\"f\";line_types=[\"q\"];});",
+         "x.conf:3: \"thread_state\": no event makes a thread enter the lines that this one "
+         "leaves\n"},
+        {HEAD "events=({name=\"i\";thread_state=\"running\";},\n{name=\"e\";thread_state=\"left\";"
+              "allowed_after_on_line=[\"\"];});",
+         "x.conf:4: \"thread_state\": the first event on a line makes a thread leave that never "
+         "entered\n"},
+        {HEAD "events=({name=\"e\";shap=1;},\n{name=\"f\";filled=\"no\";line_types=[\"q\"];},"
+              "\n{name=\"f\";line_types=[\"q\"];});",
          "x.conf:3: unknown key \"shap\"; did you mean \"shape\"?\n"
          "x.conf:4: \"filled\" must be true or false\n"
          "x.conf:4: \"line_types\": unknown line type \"q\"\n"
          "x.conf:5: \"line_types\": unknown line type \"q\"\n"
          "x.conf:5: duplicate type \"f\" (first in line 4)\n"},
-        {HEAD
-         "events=({name=\"e\";wait_class=\"rendezvous\";ended_by=[\"f\"];category=\"lock\";},{name=\"f\";});",
+        {HEAD "events=({name=\"e\";wait_class=\"rendezvous\";ended_by=[\"f\"];category=\"lock\";},"
+              "{name=\"f\";});",
          NULL},
         {HEAD "events=({name=\"e\";wait_class=\"contentio\";category=\"locks\";});",
          "x.conf:3: invalid value \"contentio\" for \"wait_class\"; did you mean \"contention\"?\n"
@@ -90,11 +93,11 @@ static void mistakes_are_named(void **state)
         {HEAD "events=({name=\"e\";ended_by=[\"f\"];});",
          "x.conf:3: \"ended_by\": unknown type \"f\"\n"
          "x.conf:3: \"ended_by\" without \"wait_class\"\n"},
-        {HEAD
-         "events=({name=\"e\";wait_class=\"timeout\";allowed_after_in_thread=[\"f\"];},\n{name=\"f\";opens=true;});",
+        {HEAD "events=({name=\"e\";wait_class=\"timeout\";allowed_after_in_thread=[\"f\"];},"
+              "\n{name=\"f\";opens=true;});",
          "x.conf:3: \"wait_class\": no type can follow on its thread\n"},
-        {HEAD
-         "events=({name=\"e\";wait_class=\"timeout\";allowed_after_in_thread=[\"f\"];},\n{name=\"f\";wait_class=\"timeout\";allowed_after_in_thread=[\"e\"];});",
+        {HEAD "events=({name=\"e\";wait_class=\"timeout\";allowed_after_in_thread=[\"f\"];},"
+              "\n{name=\"f\";wait_class=\"timeout\";allowed_after_in_thread=[\"e\"];});",
          "x.conf:3: \"wait_class\": nothing can end it: all types that can follow wait, too\n"
          "x.conf:4: \"wait_class\": nothing can end it: all types that can follow wait, too\n"},
         {HEAD "events=();line_groups=({name=\"c\";line_type=\"k\";},\n{name=\"c\";match=\"*\";});",
@@ -206,8 +209,10 @@ static void what_is_said_of_one_kind_leaves_the_general(void **state)
     (void)state;
     static const char text[] =
         "\f\tbase.conf\n" HEAD "events=({name=\"e\";label=\"one\";verb=\"two\";group=\"three\";"
-        "undelivered_label=\"four\";broadcast_text=\"five\";partner=\"e\";ordered_after=[\"e\"];allowed_after_on_line=[\"e\"];allowed_after_in_thread=[\"e\"];relation=\"sync\";});\n"
-        "\f\tx.conf\nname=\"y\";line_types=({name=\"j\";letter=\"J\";});events=({name=\"e\";line_types=[\"j\"];label=\"other\";broadcast_text=\"all "
+        "undelivered_label=\"four\";broadcast_text=\"five\";partner=\"e\";ordered_after=[\"e\"];"
+        "allowed_after_on_line=[\"e\"];allowed_after_in_thread=[\"e\"];relation=\"sync\";});\n"
+        "\f\tx.conf\nname=\"y\";line_types=({name=\"j\";letter=\"J\";});events=({name=\"e\";"
+        "line_types=[\"j\"];label=\"other\";broadcast_text=\"all "
         "others\";});\n";
     struct target *target = target_read(text, "x.conf", stderr);
     assert_non_null(target);

@@ -102,7 +102,8 @@ static void two_clocks_become_one(void **state)
 
 static const char description[] =
     "name = \"pthread\"; title = \"test\"; version = 1;\n"
-    "line_types = ( { name = \"task\"; letter = \"T\"; title = \"thread\"; color = \"#000000\"; } );\n"
+    "line_types = ( { name = \"task\"; letter = \"T\"; title = \"thread\"; color = \"#000000\"; "
+    "} );\n"
     "events = (\n"
     " { name = \"send\"; label = \"s\"; verb = \"s\"; shape = \"circle\"; filled = true;\n"
     "   color = \"#000000\"; thread_state = \"running\"; state_of = \"own_thread\"; },\n"

@@ -10,7 +10,8 @@
 
 static const char description[] =
     "name=\"test\";line_types=({name=\"task\";letter=\"T\";});"
-    "events=({name=\"runs\";shape=\"circle\";},{name=\"join\";shape=\"square\";wait_class=\"rendezvous\";});";
+    "events=({name=\"runs\";shape=\"circle\";},{name=\"join\";shape=\"square\";"
+    "wait_class=\"rendezvous\";});";
 
 /* Makes a run in which thread i + 1 waits for thread next[i], unless that is 0. */
 static struct run *run_of(const uint32_t *next, uint32_t count)
@@ -114,7 +115,8 @@ static void a_long_chain_has_none_and_a_ring_has_one(void **state)
 
 static const char locks[] =
     "name=\"test\";line_types=({name=\"task\";letter=\"T\";},{name=\"lock\";letter=\"M\";});"
-    "events=({name=\"runs\";shape=\"circle\";},{name=\"wait\";shape=\"square\";wait_class=\"rendezvous\";},"
+    "events=({name=\"runs\";shape=\"circle\";},{name=\"wait\";shape=\"square\";"
+    "wait_class=\"rendezvous\";},"
     "{name=\"timed\";shape=\"square\";wait_class=\"rendezvous\";has_timeout=true;});";
 
 /* Thread 1 waits at lock 3, which thread 2 uses in the meantime; then thread 1 resumes. */

@@ -1,4 +1,4 @@
-/* The flag is set, and who waits is called, without the lock: both may come after the waiter has looked. */
+/* The flag is set and signaled without the lock: both may happen after the waiter checked it. */
 #include "slow.h"
 #include <stdatomic.h>
 LOCK(lock);

@@ -1,4 +1,4 @@
-/* Who wants to put and who wants to get wait for one condition, and one of them is called, whichever. */
+/* Producers and consumers wait on one condition, and a signal wakes any one of them. */
 #include "slow.h"
 LOCK(lock);
 CONDITION(changed);

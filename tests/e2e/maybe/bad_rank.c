@@ -1,5 +1,5 @@
-/* A rank that takes from any, and asks rank 2, if that is the first, for what it never sends: it hangs, and is deaf to who asks it to
- * end. */
+/* A rank receives from any source and, if that was rank 2, then what rank 2 never sends: it hangs,
+ * and ignores requests to end. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Each waits for a condition of its own, at one place: a signal is enough, though others lock there, too. */
+/* Each waits on its own condition, at one source line: a signal is enough, even if others lock. */
 #include "slow.h"
 struct person {
     pthread_cond_t called;
