@@ -52,11 +52,14 @@ TRACE   = $(wildcard clients/libpoet/*.c clients/libpoet/core/*.c clients/libpoe
 MEMORY  = $(wildcard base/*.c)
 ORDER   = $(wildcard server/order/*.c server/order/*/*.c)
 STORE   = $(wildcard server/tracefile/*.c)
-# (remote connections, or a stub that reports that they are not supported)
-FAR     = $(if $(filter yes,$(HAVE_FAR)),$(filter-out %/transport_stub.c,$(wildcard server/transport/*.c)),server/transport/transport_stub.c)
+# (remote connections, or a stub that reports that they are not supported; poet-server has the stubs, and becomes
+# poet-server-remote for connections to other hosts)
+FAR     = $(if $(filter yes,$(HAVE_FAR)),$(filter-out %_stub.c,$(wildcard server/transport/*.c)),$(wildcard server/transport/*_stub.c))
 # (files that are left out: the stub for NATS, or everything else of NATS)
 NATS    = $(if $(filter yes,$(HAVE_NATS)),server/forwarding/nats_stub.c,$(addprefix server/forwarding/,nats_destination.c nats_worker.c nats_connection.c nats_clock.c nats_reader.c))
 SERVER  = $(FAR) $(filter-out $(NATS),$(wildcard $(addprefix server/,$(addsuffix /*.c,eventloop forwarding run decode journal osmetrics checkpoint timing analysis queries queries/tables connections)))) $(ORDER) $(STORE) $(MEMORY)
+STUBS   = server/transport/tls_stub.c server/forwarding/nats_stub.c
+LOCAL   = $(STUBS) $(filter-out server/transport/tls_channel.c $(addprefix server/forwarding/,nats_destination.c nats_worker.c nats_connection.c nats_clock.c nats_reader.c),$(filter-out $(STUBS),$(SERVER)))
 RENDER  = $(wildcard render/*.c)
 SITE    = $(wildcard clients/symbols/*.c) $(wildcard clients/metadata/*.c)
 SOURCE  = $(wildcard clients/connection/*.c clients/sourcefile/*.c)
@@ -71,9 +74,11 @@ HEAP    = $(wildcard clients/libpoet/heap/*.c)
 MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
 
 objects = $(patsubst %.c,$(B)/o/%.o,$(1))
-LIBS_FAR    := $(if $(filter yes,$(HAVE_FAR)),$(call PKG,--libs,gnutls libzstd))
+LIBS_FAR    := $(if $(filter yes,$(HAVE_FAR)),$(call PKG,--libs,gnutls))
+LIBS_ZSTD   := $(if $(filter yes,$(HAVE_FAR)),$(call PKG,--libs,libzstd))
 LIBS_NATS   := $(if $(filter yes,$(HAVE_NATS)),$(call PKG,--libs,libnats))
-LIBS_SERVER := -lev $(call PKG,--libs,libconfig libxxhash libpcre2-8) $(LIBS_FAR) $(LIBS_NATS) -lm
+LIBS_LOCAL  := -lev $(call PKG,--libs,libconfig libxxhash libpcre2-8) $(LIBS_ZSTD) -lm
+LIBS_SERVER := $(LIBS_LOCAL) $(LIBS_FAR) $(LIBS_NATS)
 LIBS_RENDER := $(call PKG,--libs,cairo pangocairo libconfig) -lm
 LIBS_CLIENT := $(LIBS_RENDER) $(call PKG,--libs,libdw) -lstdc++
 LIBS_POET   := $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf)
@@ -99,6 +104,9 @@ BIN = $(B)/bin/poet $(B)/bin/poetcc $(B)/bin/poetcc++ $(B)/libexec/poet/poet-ser
       $(patsubst clients/gdb/%,$(B)/share/poet/gdb/%,$(wildcard clients/gdb/*.py)) $(B)/share/poet/python/poet.py
 BIN += $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.so) $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) $(B)/lib/poet/libpoet-process.preload $(B)/lib/poet/libpoet-omp.preload
 PROGRAMS = $(B)/bin/poet $(B)/libexec/poet/poet-server
+ifeq ($(HAVE_FAR),yes)
+BIN += $(B)/libexec/poet/poet-server-remote
+endif
 ifeq ($(HAVE_GTK),yes)
 BIN += $(B)/libexec/poet/poet-view
 PROGRAMS += $(B)/libexec/poet/poet-view
@@ -219,11 +227,17 @@ $(B)/lib/libpoet.a: $(OBJECTS_static) $W/LINK_static
 	$(call step,AR,$@)
 	$(Q)$(LINK_static)
 
-OBJECTS_server = $(call objects,server/server_main.c server/server_options.c $(SERVER) $(WIRE) $(CONFIG))
-LINK_server = $(CC) $(SANITIZE) $(OBJECTS_server) -o $@ $(LDFLAGS) $(LIBS_SERVER)
+OBJECTS_server = $(call objects,server/server_main.c server/server_options.c $(LOCAL) $(WIRE) $(CONFIG))
+LINK_server = $(CC) $(SANITIZE) $(OBJECTS_server) -o $@ $(LDFLAGS) $(LIBS_LOCAL)
 $(B)/libexec/poet/poet-server: $(OBJECTS_server) $W/LINK_server
 	$(call step,LD,$@)
 	$(Q)$(LINK_server)
+
+OBJECTS_remote = $(call objects,server/server_main.c server/server_options.c $(SERVER) $(WIRE) $(CONFIG))
+LINK_remote = $(CC) $(SANITIZE) $(OBJECTS_remote) -o $@ $(LDFLAGS) $(LIBS_SERVER)
+$(B)/libexec/poet/poet-server-remote: $(OBJECTS_remote) $W/LINK_remote
+	$(call step,LD,$@)
+	$(Q)$(LINK_remote)
 
 # (included by the assembler)
 $(B)/o/clients/cli/html/html_page.o: clients/cli/html/page.js clients/cli/html/page.css
@@ -352,7 +366,7 @@ endif
 ifneq ($(HAVE_FAR),yes)
 UNITS := $(filter-out test_far,$(UNITS))
 endif
-LIBS_TEST := -lm -lcmocka -lev $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf) -lxxhash $(LIBS_FAR) $(LIBS_NATS)
+LIBS_TEST := -lm -lcmocka -lev $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf) -lxxhash $(LIBS_ZSTD) $(LIBS_FAR) $(LIBS_NATS)
 OBJECTS_tested = $(call objects,$(TESTED))
 LINK_tested = rm -f $@ && ar qcs $@ $(OBJECTS_tested)
 $(B)/tests/tested.a: $(OBJECTS_tested) $W/LINK_tested

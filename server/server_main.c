@@ -31,11 +31,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -425,12 +427,43 @@ static int merge_files(struct server *server, const struct server_options *asked
     return good ? 0 : 1;
 }
 
+static bool server_main_is_remote(const struct server_options *asked)
+{
+    bool remote = asked->to || asked->from;
+    for (size_t i = 0; i < asked->listen_count; i++)
+        remote = remote || endpoint_is_remote(asked->listens[i]);
+    return remote;
+}
+
+/* Loading the libraries for other hosts takes longer than answering from a small trace: they are
+ * linked to poet-server-remote only, which replaces this process.  Returns if it is not built. */
+static void server_main_exec_remote(char **argv)
+{
+    static const char suffix[] = "-remote";
+    char path[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - sizeof suffix);
+    if (n < 0)
+        return;
+    memcpy(path + n, suffix, sizeof suffix);
+    execv(path, argv);
+}
+
 int main(int argc, char **argv)
 {
     struct server_options asked;
     int status = server_options_read(&asked, argc, argv);
     if (status >= 0)
         return status;
+    char endpoint[400];
+    struct error error;
+    if (asked.listen_count == 0 && asked.client < 0 && !asked.stdio && !asked.merge) {
+        if (!default_endpoint(asked.to, endpoint, sizeof endpoint, &error))
+            return refuse_client(-1, error.text);
+        asked.listens[asked.listen_count++] = endpoint;
+    }
+    if (!tls_is_available() && server_main_is_remote(&asked))
+        server_main_exec_remote(argv);
+    prctl(PR_SET_NAME, "poet-server");
     struct server server = {0};
     server.runs.output = asked.output;
     server.runs.keep_bytes = asked.keep_bytes;
@@ -452,7 +485,6 @@ int main(int argc, char **argv)
         return server_main_fail("start", "out of memory");
     if (asked.merge)
         return merge_files(&server, &asked);
-    struct error error;
     if (asked.file) { /* private: one file for one client */
         server.once = server.quiet = server.runs.quiet = true;
         trace_replay_set_progress(stderr);
@@ -460,12 +492,6 @@ int main(int argc, char **argv)
             return 1;
     } else if (!asked.to && !resume_run(&server, &error)) {
         return refuse_client(client, error.text);
-    }
-    char endpoint[400];
-    if (asked.listen_count == 0 && client < 0) {
-        if (!default_endpoint(asked.to, endpoint, sizeof endpoint, &error))
-            return refuse_client(client, error.text);
-        asked.listens[asked.listen_count++] = endpoint;
     }
     if (asked.to && !server_main_run_agent(&server, asked.to, &error))
         return refuse_client(client, error.text);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 struct symbolizer_program {
-    Dwfl *dwfl;
+    Dwfl *dwfl; /* NULL until the first lookup */
     struct module_info *modules; /* copied from the metadata */
     uint32_t module_count;
 };
@@ -113,6 +113,11 @@ void symbolizer_process(struct symbolizer *sites, uint32_t index,
         program->modules[program->module_count] = process->modules[i];
         program->modules[program->module_count++].path = xstrdup(process->modules[i].path);
     }
+}
+
+/* Opens the files of a program, at its first lookup: most commands look nothing up. */
+static void program_open(struct symbolizer_program *program)
+{
     program->dwfl = dwfl_begin(&callbacks);
     if (!program->dwfl)
         return;
@@ -125,7 +130,11 @@ void symbolizer_process(struct symbolizer *sites, uint32_t index,
 
 static Dwfl_Module *module_at(const struct symbolizer *sites, uint32_t process, uint64_t address)
 {
-    if (process >= sites->count || !sites->programs[process].dwfl)
+    if (process >= sites->count)
+        return NULL;
+    if (!sites->programs[process].dwfl)
+        program_open(&sites->programs[process]);
+    if (!sites->programs[process].dwfl)
         return NULL;
     Dwfl_Module *module = dwfl_addrmodule(sites->programs[process].dwfl, address);
     void **user = NULL;

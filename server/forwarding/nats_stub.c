@@ -1,5 +1,5 @@
-/* In place of nats_destination.c, nats_connection.c and nats_reader.c where Poet is built without
- * libnats, or without what packs for it: it says so. */
+/* In place of nats_destination.c, nats_connection.c and nats_reader.c, in poet-server, and in a
+ * Poet that is built without libnats or zstd. */
 #include "server/forwarding/destination.h"
 #include "server/forwarding/nats_reader.h"
 #include "server/transport/tls_channel.h"

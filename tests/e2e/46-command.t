@@ -65,6 +65,7 @@ named=$!
 pids="$pids $named"
 until_true poet runs "unix:$work/named.sock"
 like "the trace server's process is named poet-server" "$(tr '\0' ' ' <"/proc/$named/cmdline")" "^poet-server "
+is "a server of this host loads no library for others" "$(grep -c 'libgnutls\|libnats' "/proc/$named/maps")" 0
 kill "$named"
 
 # ---- ls ----

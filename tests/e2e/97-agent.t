@@ -109,6 +109,8 @@ plain() { poet dump "$1" | sed 's/  *[0-9]*\.[0-9]*  */ /; s/ (0x[0-9a-f]*)//g; 
 
 server
 agent $proxied
+is "a server for other hosts, and an agent, have the process name of a server" \
+    "$(cat /proc/$server/comm /proc/$agent/comm | uniq)" poet-server
 program one ./serial
 until_true ended one
 check "a run through an agent: the trace is sound" sound "$(served one)"

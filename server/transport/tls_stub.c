@@ -1,6 +1,4 @@
-/* In place of tls_channel.c and compression.c where Poet is built without GnuTLS or zstd: it says
- * so. */
-#include "server/transport/compression.h"
+/* In place of tls_channel.c, in poet-server, and in a Poet that is built without GnuTLS or zstd. */
 #include "server/transport/tls_channel.h"
 
 bool tls_is_available(void) { return false; }
@@ -30,19 +28,3 @@ ssize_t tls_write(struct tls *tls, const void *bytes, size_t size)
 bool tls_wants_to_write(const struct tls *tls) { return !tls; }
 bool tls_is_authenticated(const struct tls *tls) { return !tls; }
 const char *tls_error_text(const struct tls *tls) { return tls ? "" : "no TLS"; }
-
-size_t compression_bound(size_t size) { return size; }
-
-size_t compression_compress(void *to, size_t room, const void *from, size_t size)
-{
-    (void)to, (void)room, (void)from, (void)size;
-    return 0;
-}
-
-bool compression_decompress(void *to, size_t size, const void *from, size_t bytes)
-{
-    (void)to, (void)size, (void)from, (void)bytes;
-    return false;
-}
-
-void compression_release(void) {}
