@@ -186,16 +186,16 @@ void carrier_switch(struct traced_thread *from, struct traced_thread *to)
     struct carrier_thread *c = carrier_mine;
     if (!begins && !carrier_is_task(from))
         return;
-    if (!LIKELY(c && c->life == by->life) && !(c = carrier_begin_lifetime(by)))
+    if (UNLIKELY(!c || c->life != by->life) && !(c = carrier_begin_lifetime(by)))
         return;
     if (!c->ring || c->on == begins)
         return;
     c->on = begins;
-    if (!LIKELY(c->written + 1 < c->room) && !carrier_check_space(c)) {
+    if (UNLIKELY(c->written + 1 >= c->room) && !carrier_check_space(c)) {
         c->lost++;
         return;
     }
-    if (!LIKELY(!c->lost))
+    if (UNLIKELY(c->lost))
         carrier_append_lost(c);
     carrier_append(c, carrier_timestamp(c), begins);
 }

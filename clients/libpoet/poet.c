@@ -116,7 +116,7 @@ uint32_t poet_record_choice(poet_line_t line, uint32_t of, uint32_t chosen)
     if (!t || chosen >= of)
         return chosen;
     int saved = errno;
-    if (!LIKELY(!replay_active))
+    if (UNLIKELY(replay_active))
         chosen = thread_schedule_next_choose(t, of, chosen);
     int size = snprintf(text, sizeof text, "%u of %u", chosen, of);
     poet_record_single_by(t, line,

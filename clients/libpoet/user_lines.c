@@ -153,17 +153,17 @@ poet_line_t poet_task(const char *kind, const char *name, const void *object)
 /* Pauses the measurements of a thread while another one is in its place; usually there are none. */
 static inline void user_line_pause_task(struct traced_thread *t)
 {
-    if (!LIKELY(!t->profile))
+    if (UNLIKELY(t->profile))
         region_pause(t);
-    if (!LIKELY(!t->cpu_clock.gap))
+    if (UNLIKELY(t->cpu_clock.gap))
         cpu_clock_away(&t->cpu_clock);
 }
 
 static inline void user_line_resume_task(struct traced_thread *t)
 {
-    if (!LIKELY(!t->profile))
+    if (UNLIKELY(t->profile))
         region_resume(t);
-    if (!LIKELY(!t->cpu_clock.gap))
+    if (UNLIKELY(t->cpu_clock.gap))
         cpu_clock_back(&t->cpu_clock);
 }
 

@@ -6,6 +6,7 @@
 #ifndef SERVER_RUN_RUN_LINES_H
 #define SERVER_RUN_RUN_LINES_H
 
+#include "base/likely.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,7 +57,7 @@ void run_lines_rename(struct run_line *line, const char *name);
 static inline struct run_line *run_lines_at(const struct run_lines *lines, uint32_t line)
 {
     const struct facts_page *page = &lines->pages[(line - 1) / RUN_LINES_PAGE];
-    if (__builtin_expect(!page->lines, 0))
+    if (UNLIKELY(!page->lines))
         run_lines_unpack((struct run_lines *)(uintptr_t)lines, (line - 1) / RUN_LINES_PAGE);
     return &page->lines[(line - 1) % RUN_LINES_PAGE];
 }

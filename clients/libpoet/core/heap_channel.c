@@ -35,7 +35,7 @@ uint32_t poet_heap_thread(void)
 struct poet_heap_where poet_heap_where(void)
 {
     const struct traced_thread *t = thread_self();
-    if (!LIKELY(t && t->queue))
+    if (UNLIKELY(!t || !t->queue))
         return (struct poet_heap_where){0};
     struct poet_heap_where where = {.thread = t->queue->thread,
                                     .records = !t->busy && !t->off_depth,

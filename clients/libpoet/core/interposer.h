@@ -2,7 +2,7 @@
 #ifndef CLIENTS_LIBPOET_CORE_INTERPOSER_H
 #define CLIENTS_LIBPOET_CORE_INTERPOSER_H
 
-#include "clients/libpoet/core/likely.h"
+#include "base/likely.h"
 #include "clients/libpoet/core/modules.h"
 
 #include <pthread.h>
@@ -166,7 +166,7 @@ extern _Atomic bool real_found;
 void real_functions_look_up(void);
 static inline void real_find(void) /* called before the first use */
 {
-    if (!LIKELY(atomic_load_explicit(&real_found, memory_order_acquire)))
+    if (UNLIKELY(!atomic_load_explicit(&real_found, memory_order_acquire)))
         real_functions_look_up();
 }
 

@@ -558,7 +558,7 @@ static void lifecycle_stop_process(void)
         modules_announce_opened(t);
     else
         modules_rescan();
-    if (!LIKELY(!replay_active))
+    if (UNLIKELY(replay_active))
         thread_schedule_wait_others(t);
     bool any = atomic_load(&anything_recorded), libraries = atomic_load(&untraced_threads_exist);
     if (libraries && modules_under_record())

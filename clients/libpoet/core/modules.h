@@ -2,7 +2,7 @@
 #ifndef CLIENTS_LIBPOET_CORE_MODULES_H
 #define CLIENTS_LIBPOET_CORE_MODULES_H
 
-#include "clients/libpoet/core/likely.h"
+#include "base/likely.h"
 #include "wire/message.h"
 
 #include <stdbool.h>

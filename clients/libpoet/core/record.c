@@ -137,7 +137,7 @@ static inline struct record_measured record_measured_now(struct traced_thread *t
 {
     struct record_measured measured = {.bytes = record_activity_size(t)};
     measured.did = measured.bytes;
-    if (!LIKELY(!t->cpu_clock.gap) && cpu_clock_is_due(&t->cpu_clock, record_timestamp(t))) {
+    if (UNLIKELY(t->cpu_clock.gap) && cpu_clock_is_due(&t->cpu_clock, record_timestamp(t))) {
         measured.clock = cpu_clock_now(t);
         measured.bytes = measured.did ? measured.bytes : (uint32_t)sizeof measured.clock;
     }
@@ -202,7 +202,7 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
         busy_end(t);
         return 0; /* the connection was lost during the call */
     }
-    if (!LIKELY(record_places_unchanged(t, r))) {
+    if (UNLIKELY(!record_places_unchanged(t, r))) {
         busy_end(t);
         return 0;
     }
@@ -224,7 +224,7 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
         busy_end(t);
         return 0;
     }
-    if (!LIKELY(!replay_active))
+    if (UNLIKELY(replay_active))
         thread_schedule_before_record(t, r);
     uint64_t a = record_next_number(t, r->a, r->take_a);
     uint64_t b = r->partner.number;
@@ -266,7 +266,7 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
                    : (struct event_id){line_a, a + r->take_a - 1};
     t->last_head = t->head;
     t->cpu_clock.recorded_at = now;
-    if (!LIKELY(!replay_active))
+    if (UNLIKELY(replay_active))
         thread_schedule_after_record(t, r, a, b);
     if (first_b)
         *first_b = b;
@@ -299,7 +299,7 @@ static inline void record_encode_pair(struct traced_thread *t, uint16_t shape, s
     record_add_context(t, slot);
     record_skip_activity(t, now);
     ring_slots_publish(t, 1);
-    if (!LIKELY(now < t->server_check_at))
+    if (UNLIKELY(now >= t->server_check_at))
         record_poll_server(t, now);
 }
 
@@ -336,7 +336,7 @@ static __attribute__((noinline)) void record_pair_slow(struct traced_thread *t, 
 void record_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a, unsigned take_a,
                  struct trace_line *b, uintptr_t site)
 {
-    if (!LIKELY(record_is_plain(t, a, b, site) && !replay_active)) {
+    if (UNLIKELY(!record_is_plain(t, a, b, site) || replay_active)) {
         record_pair_slow(t, shape, a, take_a, b, site);
         return;
     }
@@ -345,7 +345,7 @@ void record_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a, 
     uint64_t numbers[2];
     record_reserve_slots(ring_slots_get(t, t->head + SLOTS_AHEAD));
     uint64_t now = record_timestamp(t);
-    if (!LIKELY(!t->cpu_clock.gap)) {
+    if (UNLIKELY(t->cpu_clock.gap)) {
         if (cpu_clock_is_due(&t->cpu_clock, now)) {
             record_pair_slow(t, shape, a, take_a, b, site);
             return;

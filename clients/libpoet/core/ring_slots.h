@@ -4,7 +4,7 @@
 #ifndef CLIENTS_LIBPOET_CORE_RING_SLOTS_H
 #define CLIENTS_LIBPOET_CORE_RING_SLOTS_H
 
-#include "clients/libpoet/core/likely.h"
+#include "base/likely.h"
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/thread.h"
 #include "wire/event_types.h"
@@ -41,7 +41,7 @@ static inline void ring_slots_publish(struct traced_thread *t, uint64_t slots)
     t->head += slots;
     atomic_store_explicit(&t->queue->head, t->head, memory_order_release);
     uint64_t half = (t->mask + 1) / 2; /* a power of two */
-    if (!LIKELY(!((before ^ t->head) & half)) &&
+    if (UNLIKELY((before ^ t->head) & half) &&
         atomic_load_explicit(&t->queue->asleep, memory_order_relaxed)) {
         int saved = errno;
         server_wake();

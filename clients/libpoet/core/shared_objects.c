@@ -234,8 +234,8 @@ __attribute__((visibility("default"))) int(munmap)(void *address, size_t bytes)
 {
     real_find();
     shared_object_unmapped((uintptr_t)address, bytes);
-    return LIKELY(real_functions.unmap != NULL) ? real_functions.unmap(address, bytes)
-                                                : (int)syscall(SYS_munmap, address, bytes);
+    return LIKELY(real_functions.unmap) ? real_functions.unmap(address, bytes)
+                                        : (int)syscall(SYS_munmap, address, bytes);
 }
 #endif
 

@@ -2,7 +2,7 @@
 #ifndef CLIENTS_LIBPOET_CORE_SYNC_OBJECT_H
 #define CLIENTS_LIBPOET_CORE_SYNC_OBJECT_H
 
-#include "clients/libpoet/core/likely.h"
+#include "base/likely.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "wire/shared_counters.h"
 #include "wire/event_types.h"
@@ -140,7 +140,7 @@ struct sync_object *sync_object_add(const void *address, enum sync_object_kind k
 static inline struct sync_object *sync_object_get(const void *address, enum sync_object_kind kind)
 {
     struct sync_object *o = sync_object_find(address, kind);
-    return LIKELY(o != NULL) ? o : sync_object_add(address, kind);
+    return LIKELY(o) ? o : sync_object_add(address, kind);
 }
 
 /* Returns whether the object of a shared line was initialized again since, in this process or
@@ -148,7 +148,7 @@ static inline struct sync_object *sync_object_get(const void *address, enum sync
 static inline bool trace_line_is_over(const struct trace_line *line)
 {
     const _Atomic uint64_t *remote = atomic_load_explicit(&line->remote, memory_order_relaxed);
-    return !LIKELY(!remote) &&
+    return UNLIKELY(remote) &&
            COUNTER_LIFETIME(atomic_load_explicit(remote, memory_order_acquire)) !=
                atomic_load_explicit(&line->lifetime, memory_order_relaxed);
 }

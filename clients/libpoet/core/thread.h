@@ -3,7 +3,7 @@
 #define CLIENTS_LIBPOET_CORE_THREAD_H
 
 #include "clients/libpoet/core/current_thread.h"
-#include "clients/libpoet/core/likely.h"
+#include "base/likely.h"
 #include "clients/libpoet/core/lost_events.h"
 #include "clients/libpoet/core/queue_grow.h"
 #include "clients/libpoet/core/server_connection.h"
@@ -141,7 +141,7 @@ static inline struct traced_thread *thread_present(void)
  * one. */
 static inline struct traced_thread *thread_recording(void)
 {
-    if (LIKELY(thread_mine != NULL))
+    if (LIKELY(thread_mine))
         return thread_present();
     return atomic_load_explicit(&current_lifetime, memory_order_relaxed) ? thread_adopt() : NULL;
 }
@@ -195,7 +195,7 @@ static inline struct object_hold *thread_hold(struct traced_thread *thread,
 static inline struct object_hold *thread_push(struct traced_thread *thread,
                                               struct sync_object *object, struct trace_line *line)
 {
-    if (!LIKELY(thread->hold_stack.count < thread->hold_stack.room) && !thread_grow_holds(thread))
+    if (UNLIKELY(thread->hold_stack.count >= thread->hold_stack.room) && !thread_grow_holds(thread))
         return NULL;
     struct object_hold *hold = &thread->hold_stack.holds[thread->hold_stack.count];
     *hold = (struct object_hold){

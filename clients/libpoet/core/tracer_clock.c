@@ -2,7 +2,7 @@
 #include "clients/libpoet/core/tracer_clock.h"
 
 #include "clients/libpoet/core/environment.h"
-#include "clients/libpoet/core/likely.h"
+#include "base/likely.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/thread.h"
 #include "wire/slot.h"

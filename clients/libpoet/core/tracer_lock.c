@@ -19,7 +19,7 @@ static __thread uint32_t my_number __attribute__((tls_model("initial-exec")));
 
 static uint32_t latch_owner_number(void)
 {
-    if (!LIKELY(my_number))
+    if (UNLIKELY(!my_number))
         my_number = (uint32_t)syscall(SYS_gettid);
     return my_number;
 }
@@ -80,8 +80,8 @@ bool latch_try_lock(latch *lock)
 void latch_unlock(latch *lock)
 {
     uint32_t mine = latch_owner_number();
-    if (!LIKELY(atomic_compare_exchange_strong_explicit(lock, &mine, 0, memory_order_release,
-                                                        memory_order_relaxed)) &&
+    if (UNLIKELY(!atomic_compare_exchange_strong_explicit(lock, &mine, 0, memory_order_release,
+                                                          memory_order_relaxed)) &&
         (mine & FUTEX_TID_MASK) == latch_owner_number()) {
         int saved = errno;
         atomic_fetch_or_explicit(lock, 0, memory_order_release);

@@ -1,3 +1,4 @@
+#include "base/likely.h"
 #include "clients/libpoet/heap/heap_counters.h"
 
 void heap_block_count_unseen(void *heap)
@@ -182,8 +183,8 @@ static inline __attribute__((always_inline)) void heap_block_insert(void *heap,
 {
     uint64_t address = HEAP_ADDRESS(block->word);
     struct heap_block old = {0}, *at = heap_block_claim_used(heap, address);
-    at = LIKELY(at != NULL) ? at : heap_block_claim_free(heap, address, &old);
-    if (!LIKELY(at != NULL)) {
+    at = LIKELY(at) ? at : heap_block_claim_free(heap, address, &old);
+    if (UNLIKELY(!at)) {
         heap_block_count_unseen(heap);
         return;
     }
@@ -193,7 +194,7 @@ static inline __attribute__((always_inline)) void heap_block_insert(void *heap,
     at->event = block->event;
     at->age_ms = block->age_ms;
     heap_block_write_as(at, address, HEAP_KIND(block->word));
-    if (!LIKELY(HEAP_KIND(old.word) == HEAP_FREED))
+    if (UNLIKELY(HEAP_KIND(old.word) != HEAP_FREED))
         heap_block_end_unseen(heap, mine, by->thread, &old);
     struct heap_sum *sum = heap_counter_sum(heap, block->sum);
     heap_block_sum_allocated(sum, block->bytes, block->beyond,
@@ -264,14 +265,14 @@ bool heap_block_remove(void *heap, struct heap_thread_cache *mine, uint32_t thre
 {
     uint64_t address = (uintptr_t)block, word, before = 0;
     struct heap_block gone, *at = heap_block_claim_block(heap, address, &word, &before);
-    if (!LIKELY(at != NULL)) {
+    if (UNLIKELY(!at)) {
         *was = (struct freed_block){.before = before};
         return false;
     }
     gone.bytes = at->bytes;
     gone.sum = at->sum;
     gone.beyond = at->beyond;
-    if (!LIKELY(!wanted && HEAP_KIND(word) == kind))
+    if (UNLIKELY(wanted || HEAP_KIND(word) != kind))
         *was = (struct freed_block){.block = *at, .kind = HEAP_KIND(word), .known = true};
     at->bytes = site;
     heap_block_write_as(at, address, HEAP_FREED);

@@ -2,11 +2,10 @@
 #ifndef CLIENTS_LIBPOET_HEAP_HEAP_COUNTERS_H
 #define CLIENTS_LIBPOET_HEAP_HEAP_COUNTERS_H
 
+#include "base/likely.h"
 #include "clients/libpoet/heap/heap_blocks.h"
 
 #pragma GCC visibility push(hidden)
-
-#define LIKELY(is) __builtin_expect(!!(is), 1)
 
 static inline void *heap_counter_part(void *heap, size_t at) { return (char *)heap + at; }
 
@@ -74,10 +73,10 @@ static inline void heap_size_changed(void *heap, struct heap_thread_cache *mine,
                                      int64_t bytes, uint64_t now_ns)
 {
     struct heap_head *head = heap;
-    if (!LIKELY(mine->record != NULL))
+    if (UNLIKELY(!mine->record))
         mine->record = heap_size_new_record(heap);
     struct heap_thread *t = mine->record;
-    if (!LIKELY(t != heap_counter_part(heap, HEAP_THREADS_AT))) {
+    if (UNLIKELY(t == heap_counter_part(heap, HEAP_THREADS_AT))) {
         atomic_fetch_add_explicit(&t->blocks, blocks, memory_order_relaxed);
         heap_size_report(head, bytes, bytes > 0 ? bytes : 0, now_ns);
         return;
@@ -92,7 +91,7 @@ static inline void heap_size_changed(void *heap, struct heap_thread_cache *mine,
         atomic_store_explicit(&t->most_ns, now_ns, memory_order_relaxed);
     }
     int64_t limit = HEAP_TELL(atomic_load_explicit(&head->live, memory_order_relaxed));
-    if (!LIKELY(now < limit && now > -limit))
+    if (UNLIKELY(now >= limit || now <= -limit))
         heap_size_report_all(head, t);
 }
 

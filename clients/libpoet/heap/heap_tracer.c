@@ -6,6 +6,7 @@
  * itself: its parent's page with the state is wiped by the kernel (MADV_WIPEONFORK). Then it begins
  * with a table of its own, without its parent's blocks. */
 #define _GNU_SOURCE
+#include "base/likely.h"
 #include "clients/libpoet/heap/alloc_hooks.h"
 #include "clients/libpoet/heap/real_allocator.h"
 
@@ -17,8 +18,6 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
-
-#define LIKELY(is) __builtin_expect(!!(is), 1)
 
 /* Page with the heap's memory, and whether that was tried: both NULL in children, where the page is
  * wiped. */
@@ -38,9 +37,9 @@ static inline void *heap_tracer_enter(struct alloc_hook_state *mine)
 {
     void **p = __atomic_load_n(&heap_tracer_page, __ATOMIC_RELAXED);
     void *h = p ? *p : NULL;
-    if (!LIKELY(h != NULL))
+    if (UNLIKELY(!h))
         return NULL;
-    if (!LIKELY(!mine->inside)) {
+    if (UNLIKELY(mine->inside)) {
         if (mine->inside == ALLOC_HOOK_COUNTING)
             heap_block_count_unseen(h);
         return NULL;
@@ -62,8 +61,8 @@ void *alloc_hook_allocated(void *block, size_t bytes, enum heap_kind kind, const
 {
     struct alloc_hook_state *mine = &alloc_hook_thread;
     void *h = block ? heap_tracer_enter(mine) : NULL;
-    if (!LIKELY(h != NULL)) {
-        if (!LIKELY(heap_tracer_begun) && !mine->inside)
+    if (UNLIKELY(!h)) {
+        if (UNLIKELY(!heap_tracer_begun) && !mine->inside)
             early_alloc_add(block, bytes, kind);
         h = block && heap_tracer_page && !*heap_tracer_page && !heap_tracer_page[1] && !mine->inside
                 ? heap_tracer_begin_again(mine)
@@ -125,8 +124,8 @@ static inline void heap_tracer_free_block(void *heap, struct alloc_hook_state *m
                                           const uintptr_t *frame, struct freed_block *wanted)
 {
     struct freed_block was, *into = wanted ? wanted : &was;
-    if (!LIKELY(heap_block_remove(heap, &mine->blocks, poet_heap_thread(), frame[1] - 1, block,
-                                  kind, wanted != NULL, into)))
+    if (UNLIKELY(!heap_block_remove(heap, &mine->blocks, poet_heap_thread(), frame[1] - 1, block,
+                                    kind, wanted != NULL, into)))
         heap_tracer_report_bad_free(heap, block, kind, into, frame);
 }
 
@@ -135,12 +134,12 @@ void alloc_hook_freed(const void *block, enum heap_kind kind, const uintptr_t *f
 {
     struct alloc_hook_state *mine = &alloc_hook_thread;
     void *h = heap_tracer_enter(mine);
-    if (!LIKELY(h != NULL)) {
-        if (!LIKELY(heap_tracer_begun))
+    if (UNLIKELY(!h)) {
+        if (UNLIKELY(!heap_tracer_begun))
             early_alloc_remove(block);
         return;
     }
-    if (LIKELY(block != NULL))
+    if (LIKELY(block))
         heap_tracer_free_block(h, mine, block, kind, frame, was);
     else
         heap_tracer_free_null(h, mine, frame);

@@ -3,6 +3,7 @@
  * with a kind, attributed to the caller; if there is no memory, the C++ library's own is called,
  * which calls the program's handler and throws. */
 #define _GNU_SOURCE
+#include "base/likely.h"
 #include "clients/libpoet/heap/alloc_hooks.h"
 #include "clients/libpoet/heap/real_allocator.h"
 #include "clients/libpoet/next_symbol.h"
@@ -128,8 +129,7 @@ static __attribute__((noinline)) int operator_new_find_owner(void)
 static inline bool operator_new_is_libpoet(void)
 {
     int is = atomic_load_explicit(&operator_new_owner, memory_order_relaxed);
-    return __builtin_expect((is ? is : operator_new_find_owner()) == OWNER_LIBPOET, 1) &&
-           real_allocator_ready();
+    return LIKELY((is ? is : operator_new_find_owner()) == OWNER_LIBPOET) && real_allocator_ready();
 }
 
 /* ---- allocating ---- */
@@ -167,7 +167,7 @@ static void *operator_new_count_again(void *block, size_t bytes, enum heap_kind 
         void *(*next)__VA_ARGS__;                                                                  \
         bool mine = operator_new_is_libpoet();                                                     \
         void *block = mine ? operator_new_plain(bytes) : NULL;                                     \
-        if (__builtin_expect(block != NULL, 1))                                                    \
+        if (LIKELY(block))                                                                         \
             return alloc_hook_allocated(block, bytes, kind, FRAME);                                \
         *(void **)&next = operator_new_get_library(form);                                          \
         block = next                     ? next arguments                                          \
@@ -182,7 +182,7 @@ static void *operator_new_count_again(void *block, size_t bytes, enum heap_kind 
         void *(*next)__VA_ARGS__;                                                                  \
         bool mine = operator_new_is_libpoet();                                                     \
         void *block = mine ? operator_new_aligned(bytes, alignment) : NULL;                        \
-        if (__builtin_expect(block != NULL, 1))                                                    \
+        if (LIKELY(block))                                                                         \
             return alloc_hook_allocated(block, bytes, kind, FRAME);                                \
         *(void **)&next = operator_new_get_library(form);                                          \
         block = next ? next arguments : NULL;                                                      \

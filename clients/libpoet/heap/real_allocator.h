@@ -2,6 +2,7 @@
 #ifndef CLIENTS_LIBPOET_HEAP_REAL_ALLOCATOR_H
 #define CLIENTS_LIBPOET_HEAP_REAL_ALLOCATOR_H
 
+#include "base/likely.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -34,8 +35,7 @@ extern bool real_found;
 bool real_allocator_find(void);
 static inline bool real_allocator_ready(void)
 {
-    return __builtin_expect(__atomic_load_n(&real_found, __ATOMIC_ACQUIRE), 1) ||
-           real_allocator_find();
+    return LIKELY(__atomic_load_n(&real_found, __ATOMIC_ACQUIRE)) || real_allocator_find();
 }
 
 /* Allocates during that lookup; the memory is never freed. */

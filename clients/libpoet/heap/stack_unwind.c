@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "base/likely.h"
 #include "clients/libpoet/heap/stack_unwind.h"
 
 #include "clients/libpoet/heap/heap_blocks.h"
@@ -6,8 +7,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-
-#define LIKELY(is) __builtin_expect(!!(is), 1)
 
 /* ---- where the stack ends ---- */
 
@@ -100,7 +99,7 @@ static inline bool stack_unwind_step(struct unwind_position *at, const uintptr_t
     uintptr_t above = (rule.by_frame ? at->frame : at->stack) + rule.up;
     *saved = NULL;
     *why = rule.is == UNWIND_OUTERMOST ? HEAP_NODE_WHOLE : HEAP_NODE_UNKNOWN;
-    if (!LIKELY(rule.is == UNWIND_CALLED && above > at->stack && above <= end && above % 8 == 0) ||
+    if (UNLIKELY(rule.is != UNWIND_CALLED || above <= at->stack || above > end || above % 8 != 0) ||
         (rule.saved && above - rule.saved < at->stack))
         return false;
     uintptr_t back = ((const uintptr_t *)above)[-1];
@@ -198,7 +197,7 @@ stack_unwind_profile_node(void *heap, struct stack_unwind_cache *mine, uint64_t 
 uint32_t stack_unwind_new_node(void *heap, struct stack_unwind_cache *mine,
                                struct poet_heap_where where, const uintptr_t *frame)
 {
-    if (!LIKELY(!stack_unwind_is_own(frame[1] - 1)))
+    if (UNLIKELY(stack_unwind_is_own(frame[1] - 1)))
         return heap_counter_find_node(heap, HEAP_NODE_OWN, frame[1] - 1);
     struct stack_walk w;
     stack_unwind_walk(&w, mine, where, frame);

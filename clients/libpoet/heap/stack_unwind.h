@@ -2,6 +2,7 @@
 #ifndef CLIENTS_LIBPOET_HEAP_STACK_UNWIND_H
 #define CLIENTS_LIBPOET_HEAP_STACK_UNWIND_H
 
+#include "base/likely.h"
 #include "clients/libpoet/core/heap_channel.h"
 #include "wire/heap_region.h"
 
@@ -53,7 +54,7 @@ static inline bool stack_unwind_is_above(const struct stack_unwind_cache *mine, 
 static inline uint32_t stack_unwind_find_node(void *heap, struct stack_unwind_cache *mine,
                                               struct poet_heap_where where, const uintptr_t *frame)
 {
-    if (__builtin_expect(mine->count != 0 && mine->end == HEAP_NODE_WHOLE, 1)) {
+    if (LIKELY(mine->count != 0 && mine->end == HEAP_NODE_WHOLE)) {
         uint32_t last = mine->count - 1;
         const struct unwind_position *at = &mine->at[last];
         if (at->site + 1 == frame[1] && at->stack == (uintptr_t)(frame + 2) &&

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "base/likely.h"
 #include "clients/libpoet/heap/unwind_rules.h"
 
 #include "clients/libpoet/heap/unwind_tables.h"
@@ -54,7 +55,7 @@ struct unwind_rule unwind_rule_get(uintptr_t site)
     uint64_t high = (uint64_t)site >> KNOWN_BITS;
     _Atomic uint64_t *at = &unwind_rule_cache[(site ^ high) & (KNOWN - 1)];
     uint64_t word = atomic_load_explicit(at, memory_order_relaxed);
-    if (__builtin_expect(word >> RULE_BITS == high && word, 1))
+    if (LIKELY(word >> RULE_BITS == high && word))
         return unwind_rule_unpack(word);
     struct unwind_rule rule = unwind_rule_find(site);
     if (!(high >> (64 - RULE_BITS)))

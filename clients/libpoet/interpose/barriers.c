@@ -177,7 +177,7 @@ ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
     errno = saved;
     int result = real_functions.barrier_wait(b); /* and now b may be gone */
     saved = errno;
-    if (!LIKELY(!replay_active) && line && (result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD))
+    if (UNLIKELY(replay_active) && line && (result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD))
         result = thread_schedule_next_has_text(t, TYPE_PASSED, SERIAL, result != 0)
                      ? PTHREAD_BARRIER_SERIAL_THREAD
                      : 0;

@@ -3,7 +3,7 @@
 #include "clients/libpoet/interpose/next_input.h"
 #include "clients/libpoet/interpose/input_calls.h"
 #include "clients/libpoet/core/interposer.h"
-#include "clients/libpoet/core/likely.h"
+#include "base/likely.h"
 #include "clients/libpoet/core/modules.h"
 
 #include <stdlib.h>

@@ -58,7 +58,7 @@ static enum untraced_reason condition_wake_reason(const char *why)
 /* *why: why the signal is not known. */
 static struct event_id condition_wake_cause(const struct condition_wait *w, const char **why)
 {
-    if (!LIKELY(!replay_active) && thread_schedule_active(w->thread))
+    if (UNLIKELY(replay_active) && thread_schedule_active(w->thread))
         return condition_replay_cause(w->thread, why);
     return condition_signals_cause(&w->signals, why);
 }
@@ -288,7 +288,7 @@ int follow_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
 {
     real_find();
     struct traced_thread *t = site ? thread_recording() : NULL;
-    bool again = !LIKELY(!replay_active) && t && thread_schedule_next_type(t, 0) != TYPE_NONE;
+    bool again = UNLIKELY(replay_active) && t && thread_schedule_next_type(t, 0) != TYPE_NONE;
     struct sync_object *bare = t ? record_signal(t, site, c, broadcast) : condition_count_signal(c);
     int result = 0;
     /* otherwise the threads that it woke are awake */

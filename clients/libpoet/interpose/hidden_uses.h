@@ -2,7 +2,7 @@
 #ifndef CLIENTS_LIBPOET_INTERPOSE_HIDDEN_USES_H
 #define CLIENTS_LIBPOET_INTERPOSE_HIDDEN_USES_H
 
-#include "clients/libpoet/core/likely.h"
+#include "base/likely.h"
 #include "clients/libpoet/core/sync_object.h"
 
 #include <semaphore.h>
@@ -30,7 +30,7 @@ void hidden_use_check_acquired(struct sync_object *object, struct traced_thread 
                                bool alone);
 static inline void hidden_use_check(struct sync_object *o, struct traced_thread *thread, bool alone)
 {
-    if (!LIKELY(!o->hidden))
+    if (UNLIKELY(o->hidden))
         hidden_use_check_acquired(o, thread, alone);
 }
 

@@ -9,7 +9,7 @@
 #include "clients/libpoet/interpose/external_fds.h"
 #include "clients/libpoet/interpose/stdio_use.h"
 #include "clients/libpoet/core/environment.h"
-#include "clients/libpoet/core/likely.h"
+#include "base/likely.h"
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/message_queue.h"
 #include "clients/libpoet/core/message_text.h"

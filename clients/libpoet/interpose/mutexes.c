@@ -52,7 +52,7 @@ static inline void record_entered(struct traced_thread *t, struct sync_object *o
     /* the state in its process says so */
     bool elsewhere = died && atomic_load_explicit(&line->remote, memory_order_relaxed);
     hidden_use_check(o, t, true);
-    if (!LIKELY(!o->held && !elsewhere))
+    if (UNLIKELY(o->held || elsewhere))
         mutex_record_consistent(t, line, site,
                                 died ? "owner died" : "release by the previous owner not traced");
     o->held = true;
@@ -186,7 +186,7 @@ static inline __attribute__((always_inline)) int mutex_acquire(uintptr_t site,
     struct traced_thread *t = site && !odd ? thread_recording() : NULL;
     struct sync_object *o = t ? sync_object_get(c->lock, c->kind) : NULL;
     struct trace_line *line = o ? mutex_get_line(t, o) : NULL;
-    if (!LIKELY(line != NULL))
+    if (UNLIKELY(!line))
         return mutex_lock_untraced(c);
     struct object_hold *hold = thread_hold(t, o);
     bool requested = false;
@@ -194,20 +194,20 @@ static inline __attribute__((always_inline)) int mutex_acquire(uintptr_t site,
         LIKELY(!replay_active)
             ? mutex_call_try(c)
             : mutex_replay_lock(t, line, site, c, hold ? TYPE_RELOCK : TYPE_ACQUIRED, &requested);
-    if (!LIKELY(result != EBUSY || c->how == CALL_VARIANT_TRY)) {
+    if (UNLIKELY(result == EBUSY && c->how != CALL_VARIANT_TRY)) {
         requested = true;
         result = mutex_lock_after_request(t, line, site, c);
     }
     bool got = result == 0 || result == EOWNERDEAD;
-    if (got && !LIKELY(sync_object_is_marked(o))) {
+    if (got && UNLIKELY(!sync_object_is_marked(o))) {
         line = sync_object_check_mark(t, o);
         hold = thread_hold(t, o);
     }
-    if (!LIKELY(got))
+    if (UNLIKELY(!got))
         record_refused(t, line, requested, site);
-    else if (!LIKELY(!hold))
+    else if (UNLIKELY(hold))
         mutex_record_relock(t, hold, site);
-    else if (LIKELY(line != NULL))
+    else if (LIKELY(line))
         record_entered(t, o, line, requested || c->how == CALL_VARIANT_TRY, result == EOWNERDEAD,
                        site);
     return result;

@@ -3,7 +3,7 @@
 #ifndef CLIENTS_LIBPOET_INTERPOSE_NEXT_INPUT_H
 #define CLIENTS_LIBPOET_INTERPOSE_NEXT_INPUT_H
 
-#include "clients/libpoet/core/likely.h"
+#include "base/likely.h"
 
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -72,7 +72,7 @@ void next_input_find(void); /* Looks all of them up. */
     result(*behind_##name(void)) parameters;                                                       \
     static inline result(*find_##name(void)) parameters                                            \
     {                                                                                              \
-        return LIKELY(next_input.name != NULL) ? next_input.name : behind_##name();                \
+        return LIKELY(next_input.name) ? next_input.name : behind_##name();                        \
     }
 #define WITH_OTHER(result, name, parameters, other) C(result, name, parameters)
 NEXT_INPUT_CALLS(WITH_OTHER)

@@ -148,7 +148,7 @@ int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
     t->once_calls.running = &call;
     errno = saved;
     /* another one initializes it */
-    if (!LIKELY(!replay_active) && thread_schedule_next_type(t, 0) == TYPE_READY)
+    if (UNLIKELY(replay_active) && thread_schedule_next_type(t, 0) == TYPE_READY)
         thread_schedule_wait(t, TYPE_READY);
     int result = real_functions.once(flag, once_call_run_initializer);
     saved = errno;

@@ -6,7 +6,7 @@
 #include "clients/libpoet/interpose/input_calls.h"
 #include "clients/libpoet/interpose/external_fds.h"
 #include "clients/libpoet/core/interposer.h"
-#include "clients/libpoet/core/likely.h"
+#include "base/likely.h"
 #include "clients/libpoet/core/modules.h"
 
 #include <limits.h>

@@ -143,14 +143,14 @@ void call_log_begin(struct thread_profile *m, const struct profile_region_frame 
 {
     size_t number = call_log_number(m, frame);
     m->call_log.begun[number] = 0;
-    if (!context || (!LIKELY(m->call_log.ring != NULL) && !call_log_begin_ring(m)))
+    if (!context || (UNLIKELY(!m->call_log.ring) && !call_log_begin_ring(m)))
         return;
     if (!call_log_has_space(m)) {
         sum_add(&m->call_log.lost, 1);
         sum_add(&m->call_log.ring->lost, 1);
         return;
     }
-    if (!LIKELY(!sum_of(&m->call_log.lost)))
+    if (UNLIKELY(sum_of(&m->call_log.lost)))
         call_log_append_lost(m);
     sum_add(&m->call_log.open, 1);
     call_log_write_word(m->call_log.ring, call_record_word(context, false, now));

@@ -27,7 +27,7 @@ static inline uint64_t call_stack_cpu_time(struct thread_profile *m, uint32_t wa
                                            const struct profile_region_frame *innermost,
                                            uint64_t *now)
 {
-    if (wanted & WANTED_CPU && !LIKELY(call_stack_elapsed(m->last, *now) <= m->gap) &&
+    if (wanted & WANTED_CPU && UNLIKELY(call_stack_elapsed(m->last, *now) > m->gap) &&
         cpu_gap_check(m, innermost))
         *now = m->last;
     else
@@ -38,9 +38,9 @@ static inline uint64_t call_stack_cpu_time(struct thread_profile *m, uint32_t wa
 static inline void call_stack_update_range(_Atomic uint64_t *least, _Atomic uint64_t *most,
                                            uint64_t value)
 {
-    if (!LIKELY(value >= sum_of(least)))
+    if (UNLIKELY(value < sum_of(least)))
         sum_set(least, value);
-    if (!LIKELY(value <= sum_of(most)))
+    if (UNLIKELY(value > sum_of(most)))
         sum_set(most, value);
 }
 
@@ -98,7 +98,7 @@ static inline void call_stack_enter(struct thread_profile *m, uint32_t wanted,
     sum_set(&f->began, now);
     activity_switch(m, now, 2 * context);
     call_stack_change_end(m, outer);
-    if (!LIKELY(!(wanted & (WANTED_EVERY | WANTED_THROTTLE))))
+    if (UNLIKELY(wanted & (WANTED_EVERY | WANTED_THROTTLE)))
         call_stack_begin_extra(m, wanted, now, f, context);
 }
 
@@ -158,7 +158,7 @@ static void call_stack_leave_dead(struct thread_profile *m, uint32_t wanted, uin
 
 static inline void look_for_child(struct thread_profile *m)
 {
-    if (!LIKELY(!m->vforked.leaves))
+    if (UNLIKELY(m->vforked.leaves))
         frames_rejoin(m);
 }
 
@@ -434,7 +434,7 @@ void call_stack_function_exit(struct thread_profile *m, uint32_t wanted, uint64_
 {
     uint32_t depth = call_stack_depth(m);
     struct profile_region_frame *f = &frames_of(m)[depth - 1];
-    if (!LIKELY(depth <= m->room && f->function == function)) {
+    if (UNLIKELY(depth > m->room || f->function != function)) {
         call_stack_exit_slow(m, wanted, function, stack);
     } else if (sum_of(&f->began)) {
         call_stack_exit_timed(m, wanted, f, depth);
@@ -442,7 +442,7 @@ void call_stack_function_exit(struct thread_profile *m, uint32_t wanted, uint64_
         uint32_t c = atomic_load_explicit(&f->context, memory_order_relaxed);
         sum_add(&contexts_of(m)[c].ended, 1);
         fast_path_set_depth(m->head, depth - 1);
-        if (!LIKELY(!m->activity.known))
+        if (UNLIKELY(m->activity.known))
             call_stack_exit(m, c);
     }
 }

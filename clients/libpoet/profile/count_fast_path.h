@@ -21,7 +21,7 @@ static inline void fast_path_set_depth(struct profile_region_head *head, uint32_
 static inline void fast_path_count_call(struct profile_region_context *to)
 {
     sum_add(&to->calls, 1);
-    if (!LIKELY(atomic_load_explicit(&threads_running, memory_order_relaxed) <= 1))
+    if (UNLIKELY(atomic_load_explicit(&threads_running, memory_order_relaxed) > 1))
         sum_add(&to->concurrent, 1);
 }
 
@@ -57,13 +57,13 @@ fast_path_enter(struct thread_profile *m, uint64_t function, uint64_t site, uint
     struct profile_region_head *head = m->head;
     uint32_t depth = atomic_load_explicit(&head->depth, memory_order_relaxed);
     struct profile_region_frame *f = &thread_profile_frames_in(head)[depth];
-    if (!LIKELY(depth < m->room && stack - CALL_STACK_SLACK <= f[-1].stack))
+    if (UNLIKELY(depth >= m->room || stack - CALL_STACK_SLACK > f[-1].stack))
         return false;
     uint32_t lands = f[-1].lands,
              c = atomic_load_explicit(context_tree_cached(m, lands, function, site),
                                       memory_order_relaxed);
     struct profile_region_context *to = &thread_profile_contexts_in(head)[c];
-    if (!LIKELY(context_tree_is(to, lands, function, site)))
+    if (UNLIKELY(!context_tree_is(to, lands, function, site)))
         return false;
     fast_path_count_call(to);
     fast_path_push(head, f, depth, to, c, function, stack);
@@ -77,8 +77,8 @@ static inline __attribute__((always_inline)) bool fast_path_exit(const struct th
     struct profile_region_head *head = m->head;
     uint32_t depth = atomic_load_explicit(&head->depth, memory_order_relaxed);
     const struct profile_region_frame *f = &thread_profile_frames_in(head)[depth] - 1;
-    if (!LIKELY(depth <= m->room && f->function == function && !sum_of(&f->began) &&
-                !m->activity.known))
+    if (UNLIKELY(depth > m->room || f->function != function || sum_of(&f->began) ||
+                 m->activity.known))
         return false;
     uint32_t c = atomic_load_explicit(&f->context, memory_order_relaxed);
     sum_add(&thread_profile_contexts_in(head)[c].ended, 1);

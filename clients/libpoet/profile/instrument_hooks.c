@@ -47,7 +47,7 @@ struct thread_profile *instrument_first_call(struct traced_thread *t)
 static struct thread_profile *instrument_measured_thread(uint32_t *wanted)
 {
     struct traced_thread *t = thread_mine;
-    if (!LIKELY(t != NULL))
+    if (UNLIKELY(!t))
         t = instrument_adopts ? thread_adopt_known() : NULL;
     /* a child of fork, whose line begins with its first call */
     else if (!t->queue && instrument_adopts)
@@ -77,7 +77,7 @@ instrument_enter_timed(void *function, void *site, struct thread_profile *m, uin
 __attribute__((weak)) HOOK void __cyg_profile_func_enter(void *function, void *site)
 {
     const struct traced_thread *t = thread_mine;
-    if (!LIKELY(t && t->queue && !others_enter)) {
+    if (UNLIKELY(!t || !t->queue || others_enter)) {
         if (others_enter || instrument_adopts)
             instrument_enter_slow(function, site, STACK);
         return;
@@ -88,8 +88,8 @@ __attribute__((weak)) HOOK void __cyg_profile_func_enter(void *function, void *s
     struct thread_profile *m = t->profile;
     if (m && wanted & (WANTED_REAL | WANTED_CPU))
         instrument_enter_timed(function, site, m, wanted);
-    else if (!LIKELY(m && fast_path_enter(m, (uint64_t)(uintptr_t)function,
-                                          (uint64_t)(uintptr_t)site, STACK)))
+    else if (UNLIKELY(!m || !fast_path_enter(m, (uint64_t)(uintptr_t)function,
+                                             (uint64_t)(uintptr_t)site, STACK)))
         instrument_enter_slow(function, site, STACK);
 }
 
@@ -106,7 +106,7 @@ __attribute__((weak)) HOOK void __cyg_profile_func_exit(void *function, void *si
 {
     const struct traced_thread *t = thread_mine;
     uint64_t of = (uint64_t)(uintptr_t)function;
-    if (!LIKELY(!others_exit))
+    if (UNLIKELY(others_exit))
         instrument_exit_slow(function, site, STACK);
     else if (t && t->profile && !fast_path_exit(t->profile, of))
         call_stack_function_exit(t->profile, instrument_wanted(t), of, STACK);

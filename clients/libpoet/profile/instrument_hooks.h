@@ -32,7 +32,7 @@ static inline struct thread_profile *instrument_get_measured(struct traced_threa
     *wanted = instrument_wanted(t);
     if (LIKELY(!(*wanted & WANTED_CALLS)))
         return NULL;
-    return LIKELY(t->profile != NULL) ? t->profile : instrument_first_call(t);
+    return LIKELY(t->profile) ? t->profile : instrument_first_call(t);
 }
 
 /* Mark the beginning of a wait, at an event of that type and site (0: not known), and its end. */

@@ -6,7 +6,7 @@
 #define CLIENTS_LIBPOET_PROFILE_THREAD_PROFILE_H
 
 #include "clients/libpoet/core/tracer_clock.h"
-#include "clients/libpoet/core/likely.h"
+#include "base/likely.h"
 #include "clients/libpoet/profile/call_log.h"
 #include "wire/activity_record.h"
 #include "wire/profile_region.h"

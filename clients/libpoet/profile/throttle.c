@@ -83,9 +83,9 @@ void throttle_check(struct thread_profile *m, uint32_t context)
     const struct profile_region_context *c = &contexts_of(m)[context];
     uint64_t calls = sum_of(&c->calls);
     bool due = calls >= LOOKS_FROM && (calls & (calls - 1)) == 0 && c->scope == SCOPE_FUNCTION;
-    if (!LIKELY(!due) && is_short(m, c->function))
+    if (UNLIKELY(due) && is_short(m, c->function))
         throttle_add(c->function);
     uint32_t count = atomic_load_explicit(&throttle_count, memory_order_acquire);
-    if (!LIKELY(count == m->throttled))
+    if (UNLIKELY(count != m->throttled))
         throttle_apply(m, count);
 }

@@ -154,9 +154,9 @@ static inline __attribute__((always_inline)) struct profile_region_cell *
 user_metric_cell_ready(poet_meter_t meter, unsigned kind)
 {
     const struct traced_thread *t = thread_mine;
-    if (!LIKELY(t && t->profile && t->queue && meter < REGION_CELLS &&
-                t->profile->head->kinds[meter] == kind &&
-                atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_METERS))
+    if (UNLIKELY(!t || !t->profile || !t->queue || meter >= REGION_CELLS ||
+                 t->profile->head->kinds[meter] != kind ||
+                 !(atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_METERS)))
         return NULL;
     return &user_metric_cells(t->profile)[meter];
 }
@@ -168,9 +168,9 @@ static inline void user_metric_add_to_cell(_Atomic int64_t *sum, int64_t n)
 
 static inline void user_metric_note_value(struct profile_region_cell *c, int64_t value)
 {
-    if (!LIKELY(value >= atomic_load_explicit(&c->least, memory_order_relaxed)))
+    if (UNLIKELY(value < atomic_load_explicit(&c->least, memory_order_relaxed)))
         atomic_store_explicit(&c->least, value, memory_order_relaxed);
-    if (!LIKELY(value <= atomic_load_explicit(&c->most, memory_order_relaxed)))
+    if (UNLIKELY(value > atomic_load_explicit(&c->most, memory_order_relaxed)))
         atomic_store_explicit(&c->most, value, memory_order_relaxed);
     atomic_store_explicit(&c->last, value, memory_order_relaxed);
     user_metric_add_to_cell(&c->sum, value);
@@ -217,7 +217,7 @@ OTHERWISE user_metric_add_slow(poet_meter_t meter, int64_t n)
 void poet_add(poet_meter_t meter, int64_t n)
 {
     struct profile_region_cell *c = user_metric_cell_ready(meter, METRIC_COUNT);
-    if (LIKELY(c != NULL))
+    if (LIKELY(c))
         user_metric_count_value(c, n);
     else
         user_metric_add_slow(meter, n);
@@ -237,7 +237,7 @@ OTHERWISE user_metric_set_slow(poet_meter_t meter, int64_t value, unsigned kind)
 void poet_set(poet_meter_t meter, int64_t value)
 {
     struct profile_region_cell *c = user_metric_cell_ready(meter, METRIC_GAUGE);
-    if (LIKELY(c != NULL))
+    if (LIKELY(c))
         user_metric_note_value(c, value);
     else
         user_metric_set_slow(meter, value, METRIC_GAUGE);
@@ -246,7 +246,7 @@ void poet_set(poet_meter_t meter, int64_t value)
 void poet_observe(poet_meter_t meter, int64_t value)
 {
     struct profile_region_cell *c = user_metric_cell_ready(meter, METRIC_DISTRIBUTION);
-    if (LIKELY(c != NULL))
+    if (LIKELY(c))
         user_metric_note_size(c, value);
     else
         user_metric_set_slow(meter, value, METRIC_DISTRIBUTION);

@@ -73,7 +73,7 @@ static bool apply_event_one(struct traced_thread *t, struct thread_schedule *p, 
                                                                 : atomic_load(&line->script));
         return false;
     }
-    if (!LIKELY(!replay_stop_is_debugged()))
+    if (UNLIKELY(replay_stop_is_debugged()))
         replay_stop_reach(p->line, p->next, (uint64_t)(e - p->events), e != &p->events[p->next]);
     if (line != t->unshared_line && apply_event_is_first_of_line(p, e) &&
         !replay_ticket_wait(p->line, e->line, e->number - 1))
@@ -172,7 +172,7 @@ void thread_schedule_before_record(struct traced_thread *t, const struct record 
         t->schedule.records++;
         return;
     }
-    if (!LIKELY(apply_event_goes_on(t, p, r, steps, count)) &&
+    if (UNLIKELY(!apply_event_goes_on(t, p, r, steps, count)) &&
         !apply_event_all(t, p, r, steps, count, left))
         return;
     if (r->answers && p->now_count &&
@@ -253,6 +253,6 @@ void thread_schedule_after_record(struct traced_thread *t, const struct record *
             replay_ticket_set_reached(e->about, e->ticket, false);
     }
     p->now_count = 0;
-    if (!LIKELY(!replay_stop_is_debugged()))
+    if (UNLIKELY(replay_stop_is_debugged()))
         replay_stop_done();
 }

@@ -2,7 +2,7 @@
 #ifndef CLIENTS_LIBPOET_REPLAY_REPLAY_TICKET_H
 #define CLIENTS_LIBPOET_REPLAY_REPLAY_TICKET_H
 
-#include "clients/libpoet/core/likely.h"
+#include "base/likely.h"
 #include "clients/libpoet/replay/shared_schedule.h"
 
 #include <stdbool.h>
@@ -35,7 +35,7 @@ static inline void replay_ticket_set_reached(uint32_t line, uint32_t number, boo
         return;
     }
     uint32_t before = atomic_exchange(&l->done, number);
-    if (!LIKELY(!atomic_load(&l->waiting)))
+    if (UNLIKELY(atomic_load(&l->waiting)))
         replay_ticket_wake(l, before, number);
 }
 /* Returns the maximum time to wait for a thread to make its next event. */

@@ -4,7 +4,7 @@
 #ifndef CLIENTS_LIBPOET_REPLAY_SCHEDULE_MAPPING_H
 #define CLIENTS_LIBPOET_REPLAY_SCHEDULE_MAPPING_H
 
-#include "clients/libpoet/core/likely.h"
+#include "base/likely.h"
 #include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/replay/thread_schedule.h"
@@ -20,9 +20,9 @@ void schedule_map_find_thread(struct traced_thread *thread);
 static inline struct thread_schedule *schedule_map_thread(struct traced_thread *thread)
 {
     struct thread_schedule *part = &thread->schedule;
-    if (!LIKELY(part->sought) && shared_schedule)
+    if (UNLIKELY(!part->sought) && shared_schedule)
         schedule_map_find_thread(thread);
-    return LIKELY(part->line != NULL) && shared_schedule_is_active() ? part : NULL;
+    return LIKELY(part->line) && shared_schedule_is_active() ? part : NULL;
 }
 /* events that may happen before an earlier one of the thread's schedule */
 #define SCHEDULE_MAP_WINDOW 32u
@@ -84,7 +84,7 @@ void schedule_map_new_process(const struct schedule_event *event, uint64_t messa
 static inline void schedule_map_note_birth(const struct schedule_event *event, uint64_t message)
 {
     enum trace_type type = schedule_map_own_type(event);
-    if (!LIKELY(type != TYPE_FORK && type != TYPE_EXEC))
+    if (UNLIKELY(type == TYPE_FORK || type == TYPE_EXEC))
         schedule_map_new_process(event, message);
 }
 /* Abandons the schedule: a thread did something else, at that line. */

@@ -233,7 +233,7 @@ static uint32_t thread_schedule_first_number(const struct thread_schedule *p,
 
 static bool thread_schedule_await_turn(struct thread_schedule *p, const struct schedule_event *e)
 {
-    if (!LIKELY(!replay_stop_is_debugged()))
+    if (UNLIKELY(replay_stop_is_debugged()))
         replay_stop_reach(p->line, p->next, (uint64_t)(e - p->events), false);
     return replay_ticket_wait(p->line, e->line, thread_schedule_first_number(p, e) - 1) &&
            (!e->ticket || replay_ticket_wait(p->line, e->about, e->ticket - 1));

@@ -11,7 +11,7 @@
 #define CLIENTS_LIBPOET_REPLAY_THREAD_SCHEDULE_H
 
 #include "clients/libpoet/core/type_codes.h"
-#include "clients/libpoet/core/likely.h"
+#include "base/likely.h"
 #include "wire/replay_schedule.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+#include "base/likely.h"
 #include "server/order/layout/layout_right.h"
 
 #include "server/order/log/log_block.h"
@@ -224,7 +225,7 @@ static void layout_right_skip(struct layout_job *job, uint64_t most)
         uint32_t edge = glance->edge[p - block];
         int32_t *newest = newest_undrawn(&s, glance->line[p - block]),
                 column = newest ? *newest : 0;
-        if (__builtin_expect(edge == EVENT_SUMMARY_CHECK || !newest, 0)) {
+        if (UNLIKELY(edge == EVENT_SUMMARY_CHECK || !newest)) {
             if (edge != EVENT_SUMMARY_CHECK || p + 1 >= end ||
                 !layout_right_skip_pair(job, glance, p, before))
                 break;

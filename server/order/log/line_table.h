@@ -2,6 +2,7 @@
 #ifndef SERVER_ORDER_LOG_LINE_TABLE_H
 #define SERVER_ORDER_LOG_LINE_TABLE_H
 
+#include "base/likely.h"
 #include "server/order/log/line_state.h"
 #include "server/order/order_state.h"
 
@@ -33,7 +34,7 @@ static inline struct order_line *line_get(const struct order *order, uint32_t li
     if (i >= order->lines.visible.count)
         return NULL;
     struct order_line *visible = &order->lines.visible.items[i];
-    if (__builtin_expect(!visible->more, 0)) /* only an evicted line has none */
+    if (UNLIKELY(!visible->more)) /* only an evicted line has none */
         order_load_line(order, i);
     return visible;
 }
