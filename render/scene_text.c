@@ -67,10 +67,15 @@ static void color_cell(struct canvas *c, uint32_t x, uint32_t y, struct target_c
         c->colors[(size_t)y * c->width + x] = scene_text_color(color);
 }
 
+static bool is_on_canvas(const struct canvas *c, uint32_t x, uint32_t y)
+{
+    return x < c->width && y < c->height;
+}
+
 static uint8_t *scene_text_cell_at(struct canvas *c, uint32_t x, uint32_t y)
 {
     static uint8_t nowhere;
-    return x < c->width && y < c->height ? &c->cells[(size_t)y * c->width + x] : &nowhere;
+    return is_on_canvas(c, x, y) ? &c->cells[(size_t)y * c->width + x] : &nowhere;
 }
 
 /* Returns how many columns begin at or left of x_pt. */
@@ -173,12 +178,21 @@ static void draw_mark(struct canvas *canvas, const struct scene *scene, const st
     color_cell(canvas, x_of(scene, m->column, m->slot), 2 * m->row, m->stuck ? red : m->color);
 }
 
-/* Draws the number of a note above its mark, unless the cell is in use. */
+/* Draws the number of a note in the first unused cell above or below its mark, or beside these. */
 static void draw_flag(struct canvas *canvas, const struct scene *scene, const struct scene_flag *f)
 {
-    uint8_t *at = scene_text_cell_at(canvas, edge_of(scene, f->x_pt), 2 * f->row - 1);
-    if (f->row && *at == BLANK && f->number[0] >= '1' && !f->number[1])
-        *at = (uint8_t)(FLAG + f->number[0] - '1');
+    static const int down[] = {-1, -1, -1, 1, 1, 1}, right[] = {0, -1, 1, 0, -1, 1};
+    uint32_t x = edge_of(scene, f->x_pt), y = 2 * f->row;
+    if (f->number[0] < '1' || f->number[1])
+        return;
+    for (size_t i = 0; i < sizeof down / sizeof *down; i++) {
+        uint32_t to_x = x + (uint32_t)right[i], to_y = y + (uint32_t)down[i];
+        uint8_t *at = scene_text_cell_at(canvas, to_x, to_y);
+        if (is_on_canvas(canvas, to_x, to_y) && *at == BLANK) {
+            *at = (uint8_t)(FLAG + f->number[0] - '1');
+            return;
+        }
+    }
 }
 
 static size_t scene_text_count_characters(const char *s)

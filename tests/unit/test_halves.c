@@ -233,6 +233,22 @@ static unsigned check(const struct drawn *d, const struct scene *s)
     return equal;
 }
 
+/* Counts the numbers of notes between the rows of a diagram as text. */
+static unsigned numbers_in_text(const struct scene *s, const struct drawn *d)
+{
+    char *text = NULL;
+    size_t size;
+    unsigned numbers = 0;
+    FILE *f = open_memstream(&text, &size);
+    scene_text_write(s, &d->halves.both.book, &(struct text_options){0}, f);
+    fclose(f);
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        for (size_t i = 0; *line == ' ' && line[i] && line[i] != '\n'; i++)
+            numbers += line[i] >= '1' && line[i] <= '9';
+    free(text);
+    return numbers;
+}
+
 static void what_is_equal_is_aligned(void **context)
 {
     (void)context;
@@ -255,10 +271,32 @@ static void what_is_equal_is_aligned(void **context)
         equal += check(&d, s);
         assert_true(s->column_count <= 102);
         assert_int_equal(s->flag_count, d.halves.noted_count);
+        assert_int_equal(numbers_in_text(s, &d), s->flag_count);
         scene_free(s);
         visible_rows_free(&d);
     }
     assert_true(equal > 1000);
+}
+
+/* In run 1, another thread visits the lock first; each line is once the first row. */
+static void a_note_is_numbered_also_where_an_arrow_ends(void **context)
+{
+    (void)context;
+    for (unsigned first = 0; first < LINES; first++) {
+        struct drawn d = {0};
+        for (unsigned run = 0; run < 2; run++) {
+            begin(&d.runs[run], first);
+            start(&d.runs[run]);
+            for (unsigned i = 0; i < THREADS; i++)
+                visit(&d.runs[run], run ? THREADS - 1 - i : i, 0);
+        }
+        draw(&d);
+        struct scene *s = scene_of(&d);
+        assert_int_equal(s->flag_count, 2);
+        assert_int_equal(numbers_in_text(s, &d), 2);
+        scene_free(s);
+        visible_rows_free(&d);
+    }
 }
 
 static void what_is_not_in_the_picture_is_said_at_its_edge(void **context)
@@ -362,6 +400,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_equal_is_aligned),
+        cmocka_unit_test(a_note_is_numbered_also_where_an_arrow_ends),
         cmocka_unit_test(what_is_not_in_the_picture_is_said_at_its_edge),
         cmocka_unit_test(a_flip_is_drawn_as_it_was),
         cmocka_unit_test(a_run_that_ended_early_is_drawn_as_it_was)};
