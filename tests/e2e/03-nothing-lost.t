@@ -43,8 +43,9 @@ poetcc -trace -O2 -g locks.c -o locks
 start_server -o runs/ -q
 runs=${POET_TEST_RUNS:-30}
 for _ in $(seq "$runs"); do ./locks counts; done
-all_done() { [ "$(poet runs | grep -c " ended ")" = "$runs" ]; }
-check "$runs runs finish" until_true all_done
+ended() { poet runs | grep -c " ended "; }
+all_done() { [ "$(ended)" = "$runs" ]; }
+check "$runs runs finish" until_done ended all_done
 stop_server
 bad=
 for f in runs/*.poet; do

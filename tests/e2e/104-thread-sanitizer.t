@@ -68,10 +68,14 @@ endless=$!
 pids="$pids $endless"
 check "the run of an endless program receives events" until_true events latest 200
 ./busy 1000 &
+second() { [ "$(poet runs --json | grep -c '"connected"')" = 2 ] && events latest 200; }
+check "the run of the second program receives events" until_true second
 asked=
 for what in runs "stat latest" "states latest" "calls latest" "memory latest" "metrics latest" "waits latest" "blocked latest" "show latest" "path latest"; do
     poet $what >out 2>err
-    asked="$asked$?"
+    status=$?
+    asked=$asked$status
+    [ $status = 0 ] || sed "s/^/# $what: /" err
 done
 wait $!
 kill -KILL "$endless"
@@ -88,6 +92,7 @@ over() { poet runs --json | grep -c '"connected": *0'; }
 at_least() { [ "$(over)" -ge "$1" ]; }
 for runs in 1 2 3 4 5 6 7 8; do until_true at_least $runs || break; done # each has its own time limit
 is "all eight runs that the server recorded are finished" "$(over)" 8
+[ "$(over)" = 8 ] || { poet runs; cat server.log; } | sed 's/^/# /'
 kill -TERM "$server"
 wait "$server"
 is "the server exits with status 0 on SIGTERM" $? 0

@@ -69,6 +69,17 @@ until_true() {
     return 1
 }
 
+# until_done FIGURE COMMAND...: as until_true, but fails only if what FIGURE prints has not changed for a minute
+until_done() {
+    progress=$1
+    shift
+    progressed=
+    until until_true "$@"; do
+        [ "$($progress)" = "$progressed" ] && return 1
+        progressed=$($progress)
+    done
+}
+
 clang_has_openmp() { command -v clang >/dev/null && echo 'int main(void) { return 0; }' | clang -fopenmp -x c - -o with-openmp 2>/dev/null; }
 
 # free_port: prints a TCP port that is free now
@@ -88,20 +99,13 @@ stop_server() { kill "$server" && wait "$server" 2>/dev/null; }
 stop_process() { kill -STOP "$1" && until_true is_stopped "$1"; }
 is_stopped() { ! sed 's/.*) //' "/proc/$1/task"/*/stat | grep -qv '^T'; }
 
-# figure SOURCE NAME: prints one statistic of poet stat
-figure() { poet stat --json "$1" | perl -ne "print \$1 if /\"$2\":\"?([^,\"}]*)/"; }
+# figure SOURCE NAME: prints one statistic of poet stat, without a newline
+figure() { printf %s "$(poet stat --json "$1")" | sed -n "s/\"$2\":/\n&/; s/^[^\n]*\n\"$2\":\"\{0,1\}\([^,\"}]*\).*/\1/p"; }
 finished() { [ "$(figure "$1" finished)" = true ]; }
 # trace_of PROGRAM: prints the name of the trace that the program created here
 trace_of() { ls "$1".[0-9]*.poet 2>/dev/null | head -n 1; }
 # order_ends SOURCE: waits until the run is finished; fails if no event was ordered for a minute
-order_ends() {
-    ordered=
-    until until_true finished "$1"; do
-        grown=$(figure "$1" events)
-        [ "$grown" = "$ordered" ] && return 1
-        ordered=$grown
-    done
-}
+order_ends() { until_done "figure $1 events" finished "$1"; }
 # sound SOURCE: checks that the trace is finished and violates no rule
 sound() {
     order_ends "$1" && poet check "$1" &&
