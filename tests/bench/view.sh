@@ -31,7 +31,7 @@ view() {
 part_next() {
     display || return 0
     trace 100 9900 5000000
-    printf '%s\n' 'goto 10%' 'zoom 0.6 900 300' "key event-on $(calc %.0f "$SIZE < 1 ? 3 : 100")" quit | view view.poet next >next.out
+    printf '%s\n' 'action go 10%' 'action zoom 0.6 900 300' "measure key event-on $(calc %.0f "$SIZE < 1 ? 3 : 100")" quit | view view.poet next >next.out
     row "next event in the viewer, 10^4 lines" "$(sed -n 's/.*first frame, event-on *//p' next.out)" "from the key to the first frame that shows it"
     row "" "$(sed -n 's/.*picture, event-on *//p' next.out)" "from the key to the exact picture"
 }
@@ -42,12 +42,12 @@ part_frames() {
     display || return 0
     trace 30 30 2000000
     for page in states waits path; do
-        printf '%s\n' 'goto 30%' 'zoom 0.6 900 300' "drawer $page" "glide right $n left" quit | view view.poet "drawer at $page"
+        printf '%s\n' 'action go 30%' 'action zoom 0.6 900 300' "action drawer $page" "measure glide right $n left" quit | view view.poet "drawer at $page"
     done
-    printf '%s\n' 'goto 30%' 'time 4' 'drawer states' "glide right $n left" quit | view view.poet "states by time"
-    printf '%s\n' 'goto 30%' 'zoom 0.6 900 300' 'drawer waits' 'action critical-path' 'action tint-waits' "glide right $n left" \
+    printf '%s\n' 'action go 30%' 'action time 4' 'action drawer states' "measure glide right $n left" quit | view view.poet "states by time"
+    printf '%s\n' 'action go 30%' 'action zoom 0.6 900 300' 'action drawer waits' 'action critical-path' 'action tint-waits' "measure glide right $n left" \
         quit | view view.poet "waits, path, tints"
-    printf '%s\n' 'action fit' 'zoom 3 900 300' 'drawer states' "glide right $n left" quit | view view.poet "zoomed out"
+    printf '%s\n' 'action fit' 'action zoom 3 900 300' 'action drawer states' "measure glide right $n left" quit | view view.poet "zoomed out"
     row "wanted of frames" "p99 16 ms" "the frame clock's turn, not the display"
 }
 
@@ -57,8 +57,8 @@ part_viewer() {
     for lines in "30 30 100000" "30 30 10000000" "500 500 5000000" "100 9900 10000000"; do
         set -- $lines
         trace "$1" "$2" "$3"
-        printf '%s\n' 'goto 50%' 'zoom 0.6 900 300' "frames full $((100 / few))" "frames scroll $((300 / few))" "key right $((200 / few))" \
-            "key page-right $((40 / few))" "key event-on $((40 / few))" memory quit | view view.poet "$(($1 + $2)) lines"
+        printf '%s\n' 'action go 50%' 'action zoom 0.6 900 300' "measure frames full $((100 / few))" "measure frames scroll $((300 / few))" "measure key right $((200 / few))" \
+            "measure key page-right $((40 / few))" "measure key event-on $((40 / few))" 'measure memory' quit | view view.poet "$(($1 + $2)) lines"
     done
     trace 30 30 10000000
     echo quit >script
@@ -74,7 +74,7 @@ part_follow() {
     ./threads 8 8 "$(scaled 6000000)" 25 &
     started="$started $!"
     until [ "$(poet runs | wc -l)" -gt 0 ]; do sleep 0.05; done
-    printf '%s\n' "watch $(calc %.0f "$SIZE < 1 ? 1 : 3")" memory quit | view "unix:$work/run/poet.sock" "following 1 M/s"
+    printf '%s\n' "measure main-loop $(calc %.0f "$SIZE < 1 ? 1 : 3")" 'measure memory' quit | view "unix:$work/run/poet.sock" "following 1 M/s"
 }
 
 part_pdf() {

@@ -16,8 +16,8 @@ poet dump work.poet --json | perl -MJSON::PP -e '
         for (@s) { next unless $_->[0] == ($t // 0) && $at - 1 > $_->[1] && $at + 1 < $_->[1] + $_->[2]; ($p) = split / /, $_->[3]; next if $seen{$p}++; print "$e->{event}\t$_->[3]\n" } }' >events
 {
     echo 'action show-event'
-    while IFS=$'\t' read -r at _; do printf 'goto %s\nlabels said.%s\n' "$at" "${at/:/-}"; done <events
-    printf 'drawer calls\ntable flat.tab\naction calls-shape file\ntable file.tab\nsave-page file.svg\naction calls-shape category\ntable category.tab\naction calls-shape flat\ntable again.tab\nquit\n'
+    while IFS=$'\t' read -r at _; do printf 'action go %s\nstate panel said.%s\n' "$at" "${at/:/-}"; done <events
+    printf 'action drawer calls\nstate table flat.tab\naction calls-shape file\nstate table file.tab\naction save-tab file.svg\naction calls-shape category\nstate table category.tab\naction calls-shape flat\nstate table again.tab\nquit\n'
 } >script
 check 'the viewer runs the script' timeout 200 poet view work.poet --script script
 while IFS=$'\t' read -r at on; do

@@ -57,7 +57,7 @@ three = [requests[k:k + 3] for requests in of.values() for k in range(2, len(req
 print(min(three, key=lambda t: t[2][0] - t[0][0])[1][1])')
 
 export TERMINAL=$work/terminal
-view "select $at" "goto $at" "action debug" said "await closed"
+view "action select $at" "action go $at" "action debug" "state status" "await closed"
 gdb_does "info locals"
 ended
 is "the terminal is started with poet debug at the selected event" "$(tail -n 5 words | tr '\n' ' ')" "debug -x poet follow $trace $at "
@@ -70,7 +70,7 @@ mkdir other
 cp stops.poet other/
 mv stops.poet-breaks other/ 2>/dev/null
 (cd other && TERMINAL="$work/terminal -title 'the order'" && export TERMINAL &&
-    rm -f ../closed ../words ../typescript && printf '%s\n' "select $at" "goto $at" "action debug" "await ../closed" quit >script &&
+    rm -f ../closed ../words ../typescript && printf '%s\n' "action select $at" "action go $at" "action debug" "await ../closed" quit >script &&
     exec timeout 200 poet view stops.poet --script script >../log 2>&1) &
 viewer=$!
 pids="$pids $viewer"
@@ -82,7 +82,7 @@ like "the program is found in the directory that the trace records" "$(plain)" "
 
 # ---- errors stay readable ----
 mv stops away
-view "select $at" "goto $at" "action debug" "await closed"
+view "action select $at" "action go $at" "action debug" "await closed"
 asks() { plain | grep -q 'Exited with status 127. Press Enter to close this window.'; }
 check "a missing program: the terminal stays open, with the exit status" until_true asks
 like "a missing program: the terminal shows the error" "$(plain)" 'stops: No such file or directory'
@@ -91,18 +91,18 @@ ended
 check "a missing program: Enter closes the terminal" test -e closed
 mv away stops
 export TERMINAL=$work/nix
-view "select $at" "goto $at" "action debug" said
+view "action select $at" "action go $at" "action debug" "state status"
 ended
 like "a missing terminal: the viewer names it" "$(cat log)" 'said: \$TERMINAL: .*/nix: no such program'
 unset TERMINAL
 if command -v x-terminal-emulator >/dev/null; then
     skip "x-terminal-emulator is installed"
 else
-    view "select $at" "goto $at" "action debug" said
+    view "action select $at" "action go $at" "action debug" "state status"
     ended
     like "no terminal: the viewer says how to set one" "$(cat log)" "said: No x-terminal-emulator found: set \\\$TERMINAL, or run in a terminal: poet debug $trace $at"
 fi
-view "action escape" "action debug" said
+view "action escape" "action debug" "state status"
 ended
 like "no selected event: the viewer asks for one" "$(cat log)" "said: Select an event first"
 
@@ -114,8 +114,8 @@ print(next(e["thread"] for e in map(json.loads, sys.stdin) if e.get("event") == 
 calls=$(dump | python3 -c '
 import json, sys
 print(*(e["event"] for e in map(json.loads, sys.stdin) if e.get("thread") == int(sys.argv[1]) and e.get("site") == "stops.c:26"))' "$thread")
-view "select $at" "goto $at" "stops none" "image without.png" "action break" said "stops one" "image one.png" "action break-place" said \
-    "stops both" "action break" said "stops place" "image place.png" "action break-place" said "action break" "stops again"
+view "action select $at" "action go $at" "state breakpoints none" "image without.png" "action break" "state status" "state breakpoints one" "image one.png" "action break-place" "state status" \
+    "state breakpoints both" "action break" "state status" "state breakpoints place" "image place.png" "action break-place" "state status" "action break" "state breakpoints again"
 ended
 is "no breakpoint is drawn before one is set" "$(cat none)" "stops"
 is "a breakpoint at an event is drawn there" "$(cat one)" "stops $at"
@@ -147,7 +147,7 @@ is "breakpoints are saved in the file beside the trace" "$(cat stops.poet-breaks
 first=$(dump | python3 -c '
 import json, sys
 print(next(e["event"] for e in map(json.loads, sys.stdin) if e.get("event")))')
-view "select $first" "stops seen" "action debug" "await closed"
+view "action select $first" "state breakpoints seen" "action debug" "await closed"
 gdb_does "poet breaks" "poet continue" "poet continue" "poet continue" "info locals"
 ended
 like "gdb lists the breakpoint at the event" "$(plain)" "^1: $at \\(1\\)"

@@ -25,12 +25,12 @@ view() { # view TRACE SCRIPT-LINE...
     pids="$pids $!"
 }
 # At each stop of gdb the viewer writes what it shows, and gdb continues after that.
-shown() { printf '%s\n' "await $1.come" "state $1.state" "marks $1.marks" "spots $1.spots" "said" "image $1.done"; }
+shown() { printf '%s\n' "await $1.come" "state selection $1.state" "state highlights $1.marks" "state positions $1.spots" "state status" "image $1.done"; }
 look() { printf 'shell touch %s.come; until [ -s %s.done ]; do sleep 0.05; done' "$1" "$1"; }
 mapfile -t lines < <(shown first && shown second && shown third && shown off && shown end)
 view stops.poet "touch ready" "${lines[@]}"
 viewer=$!
-view other.poet "await end.done" "state other.state"
+view other.poet "await end.done" "state selection other.state"
 other=$!
 sockets() { [ "$(ls run/poetview-*.sock 2>/dev/null | wc -l)" -eq "$1" ]; }
 check "each viewer listens on a socket" until_true sockets 2
@@ -89,11 +89,11 @@ is "the viewers print no warnings" "$(cat ./*.log | grep -Ec 'CRITICAL|WARNING')
 
 # ---- without a viewer poet follow reports that; poet view opens one on the new run ----
 timeout 200 poet debug stops.poet "$1" -o again.poet --batch -x "poet follow" -x "poet view" \
-    -x "shell until xdotool search --onlyvisible --name 'stops — live' >/dev/null 2>&1 || [ -e late ]; do sleep 0.1; done" </dev/null >said 2>&1 &
+    -x "shell until [ -e seen ]; do sleep 0.1; done" </dev/null >said 2>&1 &
 debugger=$!
 shown_live() { until_true shown_title 'stops — live' || { cat said; window . ; ls run; false; }; }
 check "poet view in gdb opens a viewer of the new run" shown_live
-touch late
+touch seen
 wait $debugger
 like "poet follow reports that no viewer shows the trace" "$(cat said)" "no viewer currently shows $work/stops.poet"
 end_viewers
@@ -101,7 +101,7 @@ forgotten() { asks "$work/stops.poet"; sockets 0; }
 check "the socket of a killed viewer is removed at the next query" until_true forgotten
 
 # ---- malformed data on the socket ----
-view stops.poet "await asked" "state after.state"
+view stops.poet "await asked" "state selection after.state"
 viewer=$!
 until_true asks "$work/stops.poet"
 python3 -B - "$B/share/poet/gdb" "$1" >asked.log 2>&1 <<'P'

@@ -94,9 +94,9 @@ check "poet export --processors: vertical, grey and on paper" poet export moves.
 . "$root/tests/e2e/display.sh"
 cat >script <<E
 action start
-drawer states
-time 6
-bands bands
+action drawer states
+action time 6
+state bands bands
 quit
 E
 timeout 100 poet view moves.poet --script script >log 2>&1

@@ -44,7 +44,7 @@ poet dump work.poet --json | sed -n 's/^{"event":"\([0-9:]*\)".*"state":"ordered
 n=$(wc -l <events)
 awk -v n="$n" 'BEGIN { srand(7); for (i = 0; i < 200; i++) print 1 + int(rand() * n), 1 + int(rand() * n) }' |
     awk 'NR == FNR { at[NR] = $0; next } $1 != $2 { print at[$1], at[$2] }' events - >pairs
-while read -r a b; do printf 'goto %s\nsecond %s\nstate told\n' "$a" "$b"; done <pairs >script
+while read -r a b; do printf 'action go %s\naction select-second %s\nstate selection told\n' "$a" "$b"; done <pairs >script
 echo quit >>script
 check "200 pairs of events are selected" script
 awk '{ print $2, $4, $14 }' told | sed 's/ 0$/ before/; s/ 1$/ after/; s/ 2$/ concurrent/; s/ 3$/ same/' >got
@@ -70,7 +70,7 @@ sed "s/\$/ $at/" events | poet order work.poet - | sort | uniq -c |
 is "counts of related events are those of poet order" "$(cat got)" "$(cat want)"
 
 # ---- search ----
-printf 'find step 14\nstate found\nfind sem_post\nstate found\nfind work.c:17\nstate found\nfind nothing such\nstate found\nquit\n' >script
+printf 'action find step 14\nstate selection found\naction find sem_post\nstate selection found\naction find work.c:17\nstate selection found\naction find nothing such\nstate selection found\nquit\n' >script
 check "four searches run" script
 hits() { sed -n "$1p" found | sed 's/.*hits \([0-9]*\) .*/\1/'; }
 is "search by text finds the events of poet dump" "$(hits 1)" "$(poet dump work.poet | grep -c 'step 14')"
@@ -79,7 +79,7 @@ is "search by call site finds the events of poet dump" "$(hits 3)" "$(poet dump 
 is "search without a match finds none" "$(hits 4)" 0
 
 # ---- steps in the recorded order ----
-{ echo 'action start'; echo 'goto 1:1'; for _ in $(seq 120); do echo 'action recorded-on'; echo 'state steps'; done; echo quit; } >script
+{ echo 'action start'; echo 'action go 1:1'; for _ in $(seq 120); do echo 'action recorded-on'; echo 'state selection steps'; done; echo quit; } >script
 check "120 steps in the recorded order" script
 awk 'NR == FNR { at[$1] = NR; next } $2 != "none" { if (last && (at[$2] <= last || at[$2] > last + 2)) print $2; last = at[$2] }' \
     events steps >astray
@@ -87,8 +87,8 @@ is "each step selects the next synchronization point of the dump" "$(cat astray)
 is "each of 120 steps selects another event" "$(awk '{ print $2 }' steps | sort -u | wc -l)" 120
 
 # ---- export from the viewer ----
-printf '%s\n' 'goto 5:20' 'hide 3' 'drop 6 2' 'zoom 1.2 300 100' 'view a.view' 'save a.pdf seen' \
-    'save a.svg seen' 'time 5' 'view b.view' 'save b.png seen' 'save c.pdf whole' quit >script
+printf '%s\n' 'action go 5:20' 'action hide-line 3' 'action move-line 6 2' 'action zoom 1.2 300 100' 'action save-view a.view' 'action save a.pdf seen' \
+    'action save a.svg seen' 'action time 5' 'action save-view b.view' 'action save b.png seen' 'action save c.pdf whole' quit >script
 check "the viewer exports diagrams" script
 poet export work.poet --view a.view -o a2.pdf && poet export work.poet --view a.view -o a2.svg &&
     poet export work.poet --view b.view -o b2.png
@@ -105,7 +105,7 @@ shift 2 # the arguments are those of ssh: ssh -- HOST COMMAND
 exec bash -c "$*"
 S
 chmod +x ssh.sh
-printf 'trace copy.poet\nquit\n' >script
+printf 'action save-trace copy.poet\nquit\n' >script
 check "the viewer saves a remote trace through ssh" env POET_SSH="$work/ssh.sh" timeout 300 poet view "ssh:here:$work/work.poet" --script script
 check "the trace saved through ssh equals the original" cmp work.poet copy.poet
 like "poet stat reads a remote trace through ssh" "$(POET_SSH="$work/ssh.sh" poet stat "ssh:here:$work/work.poet")" "run +work"
@@ -113,32 +113,32 @@ like "poet stat reads a remote trace through ssh" "$(POET_SSH="$work/ssh.sh" poe
 # ---- undo and redo ----
 lines=$(poet dump work.poet --json | grep -c '"line":[0-9]')
 awk -v n="$n" -v lines="$lines" 'BEGIN {
-    srand(11); print "scene begin"
+    srand(11); print "action save-scene begin"
     for (i = 1; i <= 1000; i++) {
         k = int(rand() * 16)
-        if (k == 0) print "pan", int(rand() * 600) - 300, 0
-        else if (k == 1) print "zoom", 0.7 + rand() * 0.7, 300 + int(rand() * 300), 100
-        else if (k == 2) print "goto", int(rand() * n)
+        if (k == 0) print "action pan", int(rand() * 600) - 300, 0
+        else if (k == 1) print "action zoom", 0.7 + rand() * 0.7, 300 + int(rand() * 300), 100
+        else if (k == 2) print "action go", int(rand() * n)
         else if (k == 3) print "action page-left"
         else if (k == 4) print "action page-right"
-        else if (k == 5) print "hide", 1 + int(rand() * lines)
+        else if (k == 5) print "action hide-line", 1 + int(rand() * lines)
         else if (k == 6) print "action show-all"
-        else if (k == 7) print "line", 1 + int(rand() * lines), int(rand() * 5) - 2
+        else if (k == 7) print "action shift-line", 1 + int(rand() * lines), int(rand() * 5) - 2
         else if (k == 8) print "action fold"
-        else if (k == 9) print "time", rand() < 0.5 ? 0 : 3 + rand() * 3
-        else if (k == 10) print "drop", 1 + int(rand() * lines), 1 + int(rand() * lines)
+        else if (k == 9) print "action time", rand() < 0.5 ? 0 : 3 + rand() * 3
+        else if (k == 10) print "action move-line", 1 + int(rand() * lines), 1 + int(rand() * lines)
         else if (k == 11) print "action cluster-name"
         else if (k == 12) print "action start"
         else if (k == 13) print "action end"
         else if (k == 14) print "action event-on"
         else print "action least-crossing"
-        if (i % 40 == 0) printf "scene at%d\naction undo\naction redo\nscene again%d\n", i, i
+        if (i % 40 == 0) printf "action save-scene at%d\naction undo\naction redo\naction save-scene again%d\n", i, i
     }
-    print "scene end"
+    print "action save-scene end"
     for (i = 0; i < 1100; i++) print "action undo"
-    print "scene begin2"
+    print "action save-scene begin2"
     for (i = 0; i < 1100; i++) print "action redo"
-    print "scene end2\nquit"
+    print "action save-scene end2\nquit"
 }' >script
 check "1000 changes of the view, undone and redone" script
 check "undo of 1000 changes restores the first scene" cmp begin begin2
@@ -178,7 +178,7 @@ for how in stall cut garble; do
         perl relay.pl "$work/relay.sock" "$XDG_RUNTIME_DIR/poet.sock" $how $bytes & relay=$!
         pids="$pids $relay"
         until_true test -S relay.sock
-        printf 'goto 20%%\ngoto 70%%\naction page-left\naction fit\naction undo\n' >script
+        printf 'action go 20%%\naction go 70%%\naction page-left\naction fit\naction undo\n' >script
         poet view "unix:$work/relay.sock" --script script >log 2>&1 & viewer=$!
         pids="$pids $viewer"
         until_true shown "."
@@ -203,7 +203,7 @@ touch pause
 ./work
 behind() { [ "$(figure "$endpoint" ordering_lag_ns)" -gt "$1" ]; }
 until_true behind 1
-printf 'await late\nsaid\nawait later\nfinished\nsaid\nquit\n' >script
+printf 'await late\nstate status\nawait later\nfinished\nstate status\nquit\n' >script
 timeout 400 poet view "$endpoint" --script script >log 2>&1 & viewer=$!
 pids="$pids $viewer"
 until_true shown .

@@ -20,7 +20,7 @@ start_server -o two.poet -q
 until_true finished two.poet
 stop_server
 event=$(poet dump two.poet --json | sed -n 's/^{"event":"\([0-9:]*\)","type":"lock".*/\1/p' | head -n 1)
-printf 'goto %s\naction show-text\n' "$event" >script
+printf 'action go %s\naction show-text\n' "$event" >script
 export PYTHONPATH=$root/tests/e2e PYTHONDONTWRITEBYTECODE=1
 cat >reader.py <<'P'
 import sys

@@ -31,7 +31,8 @@ rm config/poet/view.conf
 mkdir -p config/gtk-4.0
 apart() { # the distance of the two arrows beside a name with this font
     printf '[Settings]\ngtk-font-name=%s\n' "$1" >config/gtk-4.0/settings.ini
-    printf 'spots spots\nquit\n' >script
+    rm -f spots
+    printf 'state positions spots\nquit\n' >script
     timeout 100 poet view prodcons.poet --script script >log 2>&1
     awk '$1 == "back" { x = $3 } $1 == "on" { print $3 - x; exit }' spots
 }

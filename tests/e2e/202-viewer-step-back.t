@@ -17,26 +17,26 @@ is "poet check --json of a trace without an event: exit status 1" "$(poet check 
 
 . "$root/tests/e2e/display.sh"
 cat >script <<'E2'
-time 3
+action time 3
 action start
-scene scene0
+action save-scene scene0
 action undo
 action redo
-scene again0
-time 5
-pan -200 0
-goto 20
-scene scene1
+action save-scene again0
+action time 5
+action pan -200 0
+action go 20
+action save-scene scene1
 action undo
 action redo
-scene again1
+action save-scene again1
 action end
-time 3.5
-pan -90 0
-scene scene2
+action time 3.5
+action pan -90 0
+action save-scene scene2
 action undo
 action redo
-scene again2
+action save-scene again2
 quit
 E2
 check "the viewer runs the script" timeout 100 poet view run.poet --script script

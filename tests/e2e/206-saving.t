@@ -28,7 +28,7 @@ until_true finished work.poet
 stop_server
 
 # ---- a view selects the rows, an option the range ----
-printf '%s\n' 'goto 3:20' 'hide 2' 'view a.view' quit >script
+printf '%s\n' 'action go 3:20' 'action hide-line 2' 'action save-view a.view' quit >script
 timeout 60 poet view work.poet --script script >log 2>&1
 check "the viewer saves a view" test -s a.view
 columns() { poet export work.poet --no-title --no-legend "$@" -o c.svg && grep -c '<title>' c.svg; }
@@ -78,7 +78,7 @@ closed() { ! shown "^Export diagram$"; }
 conf="$work/.config/poet/view.conf"
 kept() { sed -n "/^\[save\]/,\$s/^$1=//p" "$conf"; }
 
-view 'goto 3:20' 'second 4:25' 'view seen.view' 'action save'
+view 'action go 3:20' 'action select-second 4:25' 'action save-view seen.view' 'action save'
 check "the export dialog shows a preview" until_true still "^Export diagram$" $preview
 before=$(picture "^Export diagram$" $preview)
 xdotool key alt+l
@@ -91,7 +91,7 @@ check "the saved SVG of the last columns equals that of poet export" cmp last.sv
 leave
 is "the dialog's options are kept" "$(kept format) $(kept range) $(kept last)" "1 4 40"
 
-view 'goto 3:20' 'second 4:25' 'view seen.view' 'action save'
+view 'action go 3:20' 'action select-second 4:25' 'action save-view seen.view' 'action save'
 xdotool key alt+e
 xdotool key alt+p
 xdotool key alt+i ctrl+a
@@ -112,7 +112,7 @@ is "all options of the dialog are kept" "$(kept format) $(kept range) $(kept siz
     "0 2 1 8.4 cm true false false"
 
 # Options that are not available: the range in view is used.
-view 'goto 3:20' 'view seen.view' 'action save'
+view 'action go 3:20' 'action save-view seen.view' 'action save'
 xdotool key alt+x
 save_as seen.txt
 sed 's/grayscale = false/grayscale = true/; s/legend = true/legend = false/' seen.view >grey.view
@@ -120,7 +120,7 @@ poet export work.poet --view grey.view --no-title -o wanted.txt
 check "the saved text of the range in view equals that of poet export" cmp seen.txt wanted.txt
 leave
 
-view 'goto 3:20' 'action save'
+view 'action go 3:20' 'action save'
 escape() { closed || xdotool key Escape; }
 check "Escape closes the export dialog" again escape -- closed
 check "no file of a preview remains" until_true empty
@@ -155,7 +155,7 @@ print("text", bool(text), bool(until(lambda a: a.get_name() == "Preview of the t
       and "T:main" in Atspi.Text.get_text(a, 0, Atspi.Text.get_character_count(a)))))
 P
 rm -f "$conf"
-printf '%s\n' 'goto 3:20' 'action panel' 'action save' >script # without the panel there are fewer widgets to search
+printf '%s\n' 'action go 3:20' 'action panel' 'action save' >script # without the panel there are fewer widgets to search
 export launcher
 timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
     $launcher --launch-immediately &

@@ -228,14 +228,14 @@ is "an unknown chart exits with 2" "$(status poet states turns.poet --chart pie)
 # ---- state bands below the overview ----
 . "$root/tests/e2e/display.sh"
 cat >script <<E
-time 4
-drawer states
+action time 4
+action drawer states
 action fit
-bands far
-zoom 4 600 100
-bands part
-enter 0.5
-bands near
+state bands far
+action zoom 4 600 100
+state bands part
+action zoom-into 0.5
+state bands near
 quit
 E
 timeout 100 poet view turns.poet --script script >log 2>&1

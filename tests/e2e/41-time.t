@@ -245,8 +245,8 @@ like "Perfetto: a blocked thread waits until the end" "$(python3 nests.py deadlo
 . "$root/tests/e2e/display.sh"
 script() { timeout 300 poet view run.poet --script script >script.log 2>&1; }
 # A file opens at its end; scene-N has the events in view, in the order of the diagram.
-printf '%s\n' 'time 5' 'scene s1' 'action page-left' 'scene s2' 'action page-left' 'scene s3' 'action start' 'scene s4' \
-    'time 4' 'scene s5' 'action page-right' 'scene s6' 'goto 50%' 'scene s7' 'time 7' 'scene s8' quit >script
+printf '%s\n' 'action time 5' 'action save-scene s1' 'action page-left' 'action save-scene s2' 'action page-left' 'action save-scene s3' 'action start' 'action save-scene s4' \
+    'action time 4' 'action save-scene s5' 'action page-right' 'action save-scene s6' 'action go 50%' 'action save-scene s7' 'action time 7' 'action save-scene s8' quit >script
 check "the viewer shows a file by time" script
 cat >seen.pl <<'P'
 my (%at, $wrong, $seen);
@@ -264,8 +264,8 @@ print $wrong + 0, " wrong, ", $seen > 60 ? "many" : $seen, " events\n";
 P
 is "the viewer by time: times grow to the right of the anchor and shrink to its left" "$(perl seen.pl s1 s2 s3 s4 s5 s6 s7 s8)" "0 wrong, many events"
 
-printf '%s\n' 'action fit' 'strips b1' 'time 4' 'strips b2' 'zoom 3 600 100' 'strips b3' 'enter 0.5' 'scene near' \
-    'zoom 0.1 500 100' 'strips b4' quit >script
+printf '%s\n' 'action fit' 'state overview-bands b1' 'action time 4' 'state overview-bands b2' 'action zoom 3 600 100' 'state overview-bands b3' 'action zoom-into 0.5' 'action save-scene near' \
+    'action zoom 0.1 500 100' 'state overview-bands b4' quit >script
 rm -f b?
 check "the viewer shows the overview of a file" script
 like "the overview by order: the ruler counts events" "$(cat b1)" '^tick 0\.[0-9]+ [0-9]+$'
@@ -301,7 +301,7 @@ set -- $(range b2) $(range b3)
 check "the overview: zooming in shows a part" test "$3" -ge "$1" -a "$4" -le "$2" -a $(($4 - $3)) -lt $((($2 - $1) / 2))
 is "the overview: entering a part shows marks" "$(grep -c '^mark' near | grep -vx 0 >/dev/null && echo yes)" yes
 check "the overview is restored after entering a part" test -n "$(range b4)"
-printf '%s\n' 'time 5' 'line 1 3' said quit >script
+printf '%s\n' 'action time 5' 'action shift-line 1 3' 'state status' quit >script
 script
 like "by time the viewer refuses to scroll a single line" "$(cat script.log)" 'Lines cannot be slid on the time scale'
 done_testing

@@ -235,7 +235,7 @@ for e in $chosen; do
 done >wanted
 
 . "$root/tests/e2e/display.sh"
-{ for e in $chosen; do printf 'select %s\nstate counted\n' "$e"; done; echo quit; } >script
+{ for e in $chosen; do printf 'action select %s\nstate selection counted\n' "$e"; done; echo quit; } >script
 poet view "$source" --script script >log 2>&1
 sed -E 's/^ *selected ([^ ]*) .* before ([0-9]+) after ([0-9]+) concurrent ([0-9]+) .* unknown ([0-9]+) .*/\1 \2 \3 \4 \5/' counted >got
 is "six events are selected" "$(wc -l <got)" 6
@@ -284,7 +284,7 @@ poet dump "$source" >dump
 event() { awk -v type="$1" '$3 == type { print $1; exit }' dump; }
 time_of() { awk -v e="$1" '$1 == e { printf "%d", $2 * 1000000 + 0.5 }' dump; }
 wait=$(event wait) wake=$(event wake)
-printf 'goto %s\nselect %s\nsecond %s\nstate told\nquit\n' "$wake" "$wake" "$wait" >script
+printf 'action go %s\naction select %s\naction select-second %s\nstate selection told\nquit\n' "$wake" "$wake" "$wait" >script
 poet view "$source" --script script >log 2>&1
 told() { tail -n 1 told | sed "s/.* $1 \([^ ]*\) .*/\1/"; }
 apart=$(($(time_of "$wake") - $(time_of "$wait")))
@@ -296,7 +296,7 @@ is "the number of events recorded between two selected ones is that of the dump"
     "$(awk -v a="$wait" -v b="$wake" '$1 == b { exit } on && $1 !~ /^h/ { n++ } $1 == a { on = 1 } END { print n + 0 }' dump)"
 
 # The badge of a run, from its start: none, or a deadlock.
-printf 'state first\nquit\n' >script
+printf 'state selection first\nquit\n' >script
 worst() { rm -f first; poet view "$1" --script script >log 2>&1; sed -n 's/.* worst \([a-z]*\) .*/\1/p' first; }
 is "the badge of a run without blocked threads is none" "$(worst "$source")" none
 is "the badge of a deadlocked run is deadlock" "$(worst "$deadlock")" deadlock

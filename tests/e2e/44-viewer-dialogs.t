@@ -120,25 +120,25 @@ poet record -o few.poet -- ./few 2>/dev/null
 until_true finished few.poet
 # The scale at which the whole run fits, whatever its duration: 10^scale ns a column.
 scale=$(figure few.poet duration_ns | awk '{ s = log($1 / 10) / log(10); print (s > 5 ? s : 5) }')
-zooms() { for i in $(seq "$1"); do echo 'zoom 0.7 600 100'; done; }
-{ echo 'scene s1'; zooms 9; echo 'scene s2'; echo 'action undo'; echo 'scene s3'; echo "time $scale"; zooms 9; echo 'scene s4'; echo quit; } >script
+zooms() { for i in $(seq "$1"); do echo 'action zoom 0.7 600 100'; done; }
+{ echo 'action save-scene s1'; zooms 9; echo 'action save-scene s2'; echo 'action undo'; echo 'action save-scene s3'; echo "action time $scale"; zooms 9; echo 'action save-scene s4'; echo quit; } >script
 timeout 300 poet view few.poet --script script >log 2>&1
 is "a run that fits is not zoomed out further" "$(cat s2)" "$(cat s1)"
 is "a zoom without effect adds nothing to undo" "$(cat s3)" "$(cat s1)"
 is "a run that fits is not zoomed out further by time" "$(head -n 1 s4 | sed 's/.*zoom \([0-9.]*\) .*far \([01]\).*/\1 \2/')" "1.3000 0"
-{ echo 'zoom 2 600 100'; echo 'zoom 2 600 100'; zooms 9; echo 'scene s5'; echo quit; } >script
+{ echo 'action zoom 2 600 100'; echo 'action zoom 2 600 100'; zooms 9; echo 'action save-scene s5'; echo quit; } >script
 timeout 300 poet view few.poet --script script >log 2>&1
 widest() { awk -v z="$(sed -n '1s/.*zoom \([0-9.]*\) .*/\1/p' s5)" 'BEGIN { exit !(z >= 1.3) }'; }
 check "zooming out from a part ends at the whole run" widest
-{ echo 'action fit'; echo 'strips f1'; zooms 4; echo 'zoom 3 1100 100'; zooms 9; echo 'strips f2'
-  echo 'time 5'; echo 'action fit'; echo 'strips t1'; zooms 4; echo 'zoom 3 1100 100'; zooms 9; echo 'strips t2'; echo quit; } >script
+{ echo 'action fit'; echo 'state overview-bands f1'; zooms 4; echo 'action zoom 3 1100 100'; zooms 9; echo 'state overview-bands f2'
+  echo 'action time 5'; echo 'action fit'; echo 'state overview-bands t1'; zooms 4; echo 'action zoom 3 1100 100'; zooms 9; echo 'state overview-bands t2'; echo quit; } >script
 timeout 300 poet view work.poet --script script >log 2>&1
 is "the overview of a whole run by order has all of it" "$(cat f2)" "$(cat f1)"
 is "the overview of a whole run by time has all of it" "$(cat t2)" "$(cat t1)"
 
 # ---- the viewer executes what is written to the file `next`, one round after the other ----
-for i in $(seq 1500); do printf 'await go%d\nstate told\nspots spots%d\nscene scene%d\nsaid\nawait read%d\n' $i $i $i $i; done >script
-{ echo 'goto 40%'; cat script; echo quit; } >rounds
+for i in $(seq 1500); do printf 'await go%d\nstate selection told\nstate positions spots%d\naction save-scene scene%d\nstate status\nawait read%d\n' $i $i $i $i; done >script
+{ echo 'action go 40%'; cat script; echo quit; } >rounds
 # A window manager gives dialogs the focus. With this one GTK 4.8 draws no window that is transient for another: here none is.
 manager
 echo 'void gtk_window_set_transient_for(void *a, void *b) { (void)a; (void)b; }' >alone.c

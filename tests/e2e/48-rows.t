@@ -76,7 +76,7 @@ until_true finished many.poet
 # The viewer executes what is written, one round after the other; keys and clicks come in between.
 rounds() {
     for i in $(seq 1500); do
-        printf 'await go%d\nstate told\nspots spots%d\nrows rows%d\nawait read%d\n' $i $i $i $i
+        printf 'await go%d\nstate selection told\nstate positions spots%d\nstate rows rows%d\nawait read%d\n' $i $i $i $i
     done
     echo quit
 }
@@ -170,10 +170,10 @@ kill $viewer
 # A few rows grow, up to twice their height; a view keeps the pinned ones.
 left=$(sed -n 's/.*>M:left: acquired (\([0-9]*\):.*/\1/p' crossed.svg)
 cat >few <<S
-rows few0
+state rows few0
 action pin-line $left
-view few.view
-rows few1
+action save-view few.view
+state rows few1
 quit
 S
 poet view crossed.poet --script few >log 2>&1

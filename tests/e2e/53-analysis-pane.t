@@ -103,36 +103,36 @@ cause=$(poet waits ring.poet --why "$until" --json | sed -n 's/.*"depth":0.*"eve
 # ---- the pane's contents, and the effects of a selection ----
 cat >script <<E
 action start
-drawer states
-table states
-row 1
-marks marks
-drawer waits
-table waits
-row 0
-marks marks
-enter-row
-state told
+action drawer states
+state table states
+action select-row 1
+state highlights marks
+action drawer waits
+state table waits
+action select-row 0
+state highlights marks
+action activate-row
+state selection told
 action undo
-state told
-drawer path
-table path
-row 0
-select $until
-reason
-said
+state selection told
+action drawer path
+state table path
+action select-row 0
+action select $until
+state wait-cause
+state status
 action wait-cause
-state told
-overlay before
+state selection told
+state overlay before
 action critical-path
 action tint-waits
-overlay order
+state overlay order
 image thick.png
-time 7
-overlay time
-drawer states
-bands bands
-memory
+action time 7
+state overlay time
+action drawer states
+state bands bands
+measure memory
 quit
 E
 timeout 100 poet view ring.poet --script script >log 2>&1
@@ -166,7 +166,7 @@ check "the viewer logs no message" quiet
 # ---- by keyboard only ----
 rounds() {
     for i in $(seq 600); do
-        printf 'await go%d\ntable table%d\noverlay over%d\nstate told\nawait read%d\n' $i $i $i $i
+        printf 'await go%d\nstate table table%d\nstate overlay over%d\nstate selection told\nawait read%d\n' $i $i $i $i
     done
     echo quit
 }
@@ -226,8 +226,8 @@ print(*sorted((parts[0][e] for e in ("event", "second_event")), key=key))
 print(parts[0]["event"])
 P
 mapfile -t wanted <wanted
-printf '%s\n' 'drawer predict' 'table could' "row ${wanted[0]}" 'marks could-all' "row $((wanted[0] + 1))" 'marks could-one' enter-row 'state could-at' \
-    'action show-states' 'action show-predict' 'state could-page' quit >script
+printf '%s\n' 'action drawer predict' 'state table could' "action select-row ${wanted[0]}" 'state highlights could-all' "action select-row $((wanted[0] + 1))" 'state highlights could-one' 'action activate-row' 'state selection could-at' \
+    'action show-states' 'action show-predict' 'state selection could-page' quit >script
 timeout 100 poet view two.poet --script script >log 2>&1
 like "the tab of predictions lists a lock-order inversion" "$(cat could)" '^0	[0-9]+	lock-order-inversion: potential deadlock'
 is "a prediction's row marks the events of all its threads" "$(sed 's/^events //; s/ lines.*//' could-all)" "${wanted[1]}"
@@ -257,7 +257,7 @@ print("sentence", bool(until(lambda a: a.get_name().startswith("waited "))))
 print("button", bool(until(lambda a: a.get_name() == "Go to waker" and a.get_role_name().endswith("button"))))
 P
 export launcher
-printf 'drawer waits\nrow 0\n' >script
+printf 'action drawer waits\naction select-row 0\n' >script
 timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
     $launcher --launch-immediately &
     until dbus-send --session --print-reply --dest=org.a11y.Bus /org/a11y/bus org.a11y.Bus.GetAddress; do sleep 0.05; done >/dev/null 2>&1

@@ -70,62 +70,38 @@ POET_OUTPUT=kinds.poet ./kinds
 until_true finished kinds.poet
 
 cat >script <<'E'
-drawer none
+action drawer none
 action fit
-overlay nothing
-state state
+state overlay nothing
+state selection state
 action critical-path
 action tint-waits
-drawer states
+action drawer states
 action fit
-strips by-order.strips
-overlay by-order
-bands by-order.bands
+state overview-bands by-order.strips
+state overlay by-order
+state bands by-order.bands
 image by-order.png
-time 6
+action time 6
 action fit
-strips by-time.strips
-overlay by-time
-bands by-time.bands
-hide 1
-overlay hidden
+state overview-bands by-time.strips
+state overlay by-time
+state bands by-time.bands
+action hide-line 1
+state overlay hidden
 action undo
 action cluster-kind
 image cluster.png
-overlay cluster
-bands cluster.bands
+state overlay cluster
+state bands cluster.bands
 action undo
-drawer none
+action drawer none
 action critical-path
 action tint-waits
-overlay off
-zoom 0.6 600 300
+state overlay off
+action zoom 0.6 600 300
 action fit
-state state
-quit
-drawer none
-action fit
-overlay nothing
-action critical-path
-action tint-waits
-drawer states
-action fit
-strips by-order.strips
-overlay by-order
-bands by-order.bands
-image by-order.png
-time 6
-action fit
-strips by-time.strips
-overlay by-time
-bands by-time.bands
-hide 1
-overlay hidden
-action undo
-drawer none
-action critical-path
-action tint-waits
-overlay off
+state selection state
 quit
 E
 timeout 100 poet view kinds.poet --script script >log 2>&1
@@ -210,14 +186,14 @@ check "the viewer logs no message" quiet
 cat >script <<'E'
 action critical-path
 action tint-waits
-drawer states
+action drawer states
 action start
-overlay near
+state overlay near
 action fit
-overlay far
+state overlay far
 action zoom-in
 action fit
-overlay again
+state overlay again
 quit
 E
 timeout 100 poet view kinds.poet --script script >log 2>&1

@@ -163,58 +163,58 @@ row_of() { awk -v f="$2 (" 'index($0, f) == 1 { print NR - 2; exit }' "$1"; }
 poet calls --graph --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print "$r->{depth}\t$r->{row}{function}\n" if $r->{row}' >graph-rows.tab
 . "$root/tests/e2e/display.sh"
 cat >script <<S
-drawer calls
-table flat.tab
-row $(row_of flat.csv idle)
-marks marks.txt
-row $(row_of flat.csv work)
-marks marks.txt
+action drawer calls
+state table flat.tab
+action select-row $(row_of flat.csv idle)
+state highlights marks.txt
+action select-row $(row_of flat.csv work)
+state highlights marks.txt
 action calls-shape tree
-table tree.tab
-row $(row_of tree.csv work)
-marks marks.txt
+state table tree.tab
+action select-row $(row_of tree.csv work)
+state highlights marks.txt
 action calls-shape flat
-select $(events first locked idle)
-table event.tab
+action select $(events first locked idle)
+state table event.tab
 action calls-shape tree
-select $(events first locked body)
-table event-tree.tab
+action select $(events first locked body)
+state table event-tree.tab
 action calls-shape icicle
-select $(events first locked idle)
-table event-boxes.tab
+action select $(events first locked idle)
+state table event-boxes.tab
 action calls-shape tree
 action calls-filter IDLE
-table filtered.tab
-save-page filtered.svg
+state table filtered.tab
+action save-tab filtered.svg
 action calls-shape icicle
-table boxes.tab
+state table boxes.tab
 action calls-shape graph
-table graph.tab
-row $(awk -F'\t' '$1 == 0 && $2 ~ /^idle / { print NR - 1; exit }' graph-rows.tab)
-marks marks.txt
-save-page graph.svg
+state table graph.tab
+action select-row $(awk -F'\t' '$1 == 0 && $2 ~ /^idle / { print NR - 1; exit }' graph-rows.tab)
+state highlights marks.txt
+action save-tab graph.svg
 action calls-shape icicle
 action calls-filter main
-save-page boxes.svg
-row $(row_of tree.csv main)
-enter-row
-marks marks.txt
-table inside.tab
-save-page inside.pdf
+action save-tab boxes.svg
+action select-row $(row_of tree.csv main)
+action activate-row
+state highlights marks.txt
+state table inside.tab
+action save-tab inside.pdf
 action calls-by-thread
-table threads.tab
+state table threads.tab
 action calls-by-thread
 quit
 S
 poet view --script script work.poet >view.out 2>&1
 # Two selected events are a range.
 cat >script <<S
-drawer calls
-select $(signs 2)
-second $(signs 3)
-table between.tab
-select 0:0
-table whole.tab
+action drawer calls
+action select $(signs 2)
+action select-second $(signs 3)
+state table between.tab
+action select 0:0
+state table whole.tab
 quit
 S
 poet view --script script phases.poet >>view.out 2>&1
@@ -258,8 +258,8 @@ is "the range between two selected events is less than the whole" "$(grep -c ear
 is "without selected events the figures are those of the whole run" "$(seen whole.tab)" "$(said phases.csv $columns)"
 # Keyboard and mouse in the boxes.
 {
-    printf '%s\n' 'drawer calls' 'action calls-shape icicle' 'table ready'
-    for i in $(seq 300); do printf 'await look%d\ntable seen%d\n' $i $i; done
+    printf '%s\n' 'action drawer calls' 'action calls-shape icicle' 'state table ready'
+    for i in $(seq 300); do printf 'await look%d\nstate table seen%d\n' $i $i; done
     echo quit
 } >script
 poet view --script script work.poet >>view.out 2>&1 &

@@ -173,19 +173,19 @@ like "a metric sampled once is noted as such" "$curves" "sampled only once: .*vo
 
 # ---- in the viewer ----
 cat >script <<'END'
-drawer resources
-table resources
-curve first
-row 0
-curve second
-state told
-drawer memory
-state told
-drawer meters
-state told
-drawer resources
-time 6
-curve timed
+action drawer resources
+state table resources
+state curve first
+action select-row 0
+state curve second
+state selection told
+action drawer memory
+state selection told
+action drawer meters
+state selection told
+action drawer resources
+action time 6
+state curve timed
 quit
 END
 timeout 100 poet view uses.poet --script script >log 2>&1

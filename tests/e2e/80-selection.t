@@ -70,9 +70,9 @@ is "waits --why: the paths diverged at a call site" "$(json 'print $c->{diverged
 is "waits --why: the paths diverged at the creation of the awaited thread" "$(poet dump --json ring.poet | grep "\"event\":\"$since\"" | grep -c '"type":"create"')" 1
 charged() { json "printf '%.1f', \$c->{attributed_ns} / 1e6 if (\$c->{segment} // '') =~ /^$1 / && \$r->{depth} == 1" <why.json; }
 cat >script <<E
-select $until
-reason
-said
+action select $until
+state wait-cause
+state status
 quit
 E
 timeout 100 poet view ring.poet --script script >log 2>&1
@@ -134,32 +134,32 @@ row_of() { # row_of FUNCTION OPTION...: its row in poet calls
 }
 cat >script <<E
 action start
-drawer calls
-overlay none
-row $(($(row_of early) - 1))
-table early
-overlay near
+action drawer calls
+state overlay none
+action select-row $(($(row_of early) - 1))
+state table early
+state overlay near
 action undo
-table undone
-overlay undone.over
+state table undone
+state overlay undone.over
 action redo
-table redone
-overlay redone.over
-row $(($(row_of late) - 1))
+state table redone
+state overlay redone.over
+action select-row $(($(row_of late) - 1))
 action fit
-zoom 0.01 600 300
-zoom 0.1 600 300
-overlay order
+action zoom 0.01 600 300
+action zoom 0.1 600 300
+state overlay order
 action time
-strips strips
-overlay time
-row $(($(row_of common) - 1))
-overlay common
+state overview-bands strips
+state overlay time
+action select-row $(($(row_of common) - 1))
+state overlay common
 action calls-shape tree
-row $(($(row_of early --tree) - 1))
-overlay deep
-drawer none
-overlay closed
+action select-row $(($(row_of early --tree) - 1))
+state overlay deep
+action drawer none
+state overlay closed
 quit
 E
 timeout 100 poet view long.poet --script script >log 2>&1
@@ -238,11 +238,11 @@ site() { grep -n "/\* $1 \*/" leak.c | cut -d: -f1; }
 like "report: the row of unfreed blocks has the thread's last event before the first of them" "$(poet dump --json leak.poet | grep "\"event\":\"$before\"")" \
     "\"site\":\"[^\"]*:$(site BEFORE)\""
 cat >script <<E
-drawer memory
-row 0
-state leaked
+action drawer memory
+action select-row 0
+state selection leaked
 action undo
-state leaked
+state selection leaked
 quit
 E
 timeout 100 poet view leak.poet --script script >log 2>&1
@@ -252,8 +252,8 @@ check "the viewer logs no message with heap data" quiet
 
 # ---- without metrics ----
 cat >script <<E
-drawer memory
-curve empty
+action drawer memory
+state curve empty
 quit
 E
 timeout 100 poet view ring.poet --script script >log 2>&1
@@ -262,8 +262,8 @@ is "an empty tab of metrics has a tooltip and does not crash" "$? $(cat empty)" 
 # ---- notes and appearance of the tabs ----
 cat >script <<E
 action calls-shape icicle
-drawer calls
-table boxes
+action drawer calls
+state table boxes
 quit
 E
 timeout 100 poet view ring.poet --script script >log 2>&1
@@ -289,19 +289,19 @@ cat >sentence.py <<'P'
 from atspi import until
 print("sentence", bool(until(lambda a: a.get_name().startswith("waited ") and "; compared since " in a.get_name() and " in main (ring.c:" in a.get_name())))
 P
-printf 'drawer waits\nselect %s\n' "$until" >script
+printf 'action drawer waits\naction select %s\n' "$until" >script
 is "AT-SPI: the sentence of a selected wait can be read" "$(reads ring.poet sentence.py)" "sentence True"
 cat >pages.py <<'P'
 from atspi import until
 print("total", bool(until(lambda a: a.get_name().startswith("Total: ") and "%" in a.get_name() and "% " not in a.get_name().split("self", 1)[1].split("%")[0])))
 print("over", bool(until(lambda a: a.get_name().startswith("No program of this run is connected: "))))
 P
-printf 'drawer calls\ntable shown\naction measure\n' >script
+printf 'action drawer calls\nstate table shown\naction measure\n' >script
 is "AT-SPI: a total has its share once; the measurement dialog of an ended run says that no program is connected" "$(reads ring.poet pages.py | tr '\n' ' ')" "total True over True "
 cat >memory.py <<'P'
 from atspi import until
 print("given", bool(until(lambda a: a.get_name() == "All blocks were freed.")))
 P
-printf 'drawer memory\n' >script
+printf 'action drawer memory\n' >script
 is "AT-SPI: a run without unfreed blocks says so" "$(reads clean.poet memory.py)" "given True"
 done_testing

@@ -714,16 +714,16 @@ def print_script(trace, seed, count, timed=None):
     run, choose = Run(trace), random.Random(int(seed))
     scales = [3, 3.5, 4.2, 5, 5.9] if timed else [0, 3, 4.2, 5, 5.9]
     if timed:
-        print(f"time {choose.choice(scales)}")
+        print(f"action time {choose.choice(scales)}")
     for at in range(int(count)):
         for _ in range(choose.randint(1, 4)):
             print(choose.choice([
-                f"goto {choose.choice(run.ordered)}", f"goto {choose.randrange(len(run.log))}", "action page-left",
-                "action page-right", "action fold", f"hide {choose.choice(run.drawn)}", "action show-all",
-                f"line {choose.choice(run.drawn)} {choose.randint(-3, 3)}", f"time {choose.choice(scales)}",
-                f"drop {choose.choice(run.drawn)} {choose.choice(run.drawn)}", "action start", "action end",
-                "action least-crossing", f"pan {choose.randint(-400, 400)} 0", f"zoom {choose.uniform(0.7, 1.4):.2f} 400 100"]))
-        print(f"scene scene{at}\naction undo\naction redo\nscene again{at}")
+                f"action go {choose.choice(run.ordered)}", f"action go {choose.randrange(len(run.log))}", "action page-left",
+                "action page-right", "action fold", f"action hide-line {choose.choice(run.drawn)}", "action show-all",
+                f"action shift-line {choose.choice(run.drawn)} {choose.randint(-3, 3)}", f"action time {choose.choice(scales)}",
+                f"action move-line {choose.choice(run.drawn)} {choose.choice(run.drawn)}", "action start", "action end",
+                "action least-crossing", f"action pan {choose.randint(-400, 400)} 0", f"action zoom {choose.uniform(0.7, 1.4):.2f} 400 100"]))
+        print(f"action save-scene scene{at}\naction undo\naction redo\naction save-scene again{at}")
     print("quit")
 
 
