@@ -175,11 +175,13 @@ int follow_detach(uintptr_t site, pthread_t id)
     int saved = errno;
     if (t && task && trace_line_index(&task->line))
         record_event(t, TYPE_DETACH, thread_place(t), trace_line_index(&task->line), site);
-    if (replay_active && t && task &&
-        thread_schedule_next_type(t, 0) == TYPE_CLOSE) /* it had ended already */
+    unsigned next = replay_active && t && task ? thread_schedule_next_type(t, 0) : TYPE_NONE;
+    if (next == TYPE_CLOSE) /* it had ended already */
         thread_schedule_wait_bits(t, &task->flags, TASK_ENDED);
     if (task && (atomic_fetch_or(&task->flags, TASK_DETACHED) & TASK_ENDED)) {
-        if (t && thread_lifetime_existed(task))
+        /* In a replayed run, it may have ended where the recorded one had not, and closed nothing
+         * here. */
+        if (t && thread_lifetime_existed(task) && (next == TYPE_CLOSE || next == TYPE_NONE))
             thread_lifetime_close(t, task, TYPE_CLOSE, site);
         thread_registry_unbind(task, id);
         thread_info_release(task);
