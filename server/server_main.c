@@ -446,6 +446,8 @@ static void server_main_exec_remote(char **argv)
         return;
     memcpy(path + n, suffix, sizeof suffix);
     execv(path, argv);
+    if (errno != ENOENT)
+        exit(server_main_fail(path, strerror(errno)));
 }
 
 int main(int argc, char **argv)
