@@ -192,6 +192,27 @@ for how in stall cut garble; do
         is_child $relay && kill $relay
     done
 done
+
+# ---- an event that is gone to while an earlier scroll is still taken into account ----
+endpoint=unix:$XDG_RUNTIME_DIR/poet.sock
+rm -f visible selected
+printf 'action go 5:20\nstate positions visible\nstate selection selected\nquit\n' >script
+timeout 300 poet view "$endpoint" --script script >log 2>&1
+sed -n 's/.* colours //p' selected | tr ' ' '\n' | sed 's/=.*//' | grep ^5: | sort >loaded
+beyond=$(awk '$1 == "event" { print $2 }' visible | sort | comm -23 loaded - | sort -t: -k2n | tail -n 1)
+check "events beyond the visible part are loaded" test -n "$beyond"
+rm -f selected gone
+printf 'action go 5:20\nstate selection there\nawait stopped\naction pan 1 0; action go %s; state selection gone\nstate selection selected\nquit\n' "$beyond" >script
+timeout 300 poet view "$endpoint" --script script >log 2>&1 & viewer=$!
+pids="$pids $viewer"
+until_true test -s there
+stop_process "$server"
+touch stopped
+until_true test -s gone
+sleep 1 # longer than a selection is kept that was scrolled out of view; nothing tells that it has passed
+kill -CONT "$server"
+wait $viewer
+is "an event that is gone to stays selected" "$(awk '{ print $2 }' selected)" "$beyond"
 stop_server
 
 # ---- an order that lags behind the received events ----

@@ -15,12 +15,13 @@
 
 #include <math.h>
 
-/* As in OLT: if the selected event is not visible, selects the nearest one of its row that is. */
+/* As in OLT: if the selected event is not visible, selects the nearest one of its row that is. Not
+ * while another place is being gone to: an event that was selected since is not visible yet. */
 static gboolean on_reselect(gpointer data)
 {
     struct view *view = data;
     view->scroll.reselect = 0;
-    if (view->viewport.place.overview)
+    if (view->viewport.place.overview || view->viewport.anchor.active)
         return G_SOURCE_REMOVE;
     const struct scene *s = view->scene_cache.scene;
     const struct scene_mark *m = scene_cache_find_mark(&view->scene_cache,
