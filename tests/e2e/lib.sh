@@ -99,6 +99,18 @@ stop_server() { kill "$server" && wait "$server" 2>/dev/null; }
 stop_process() { kill -STOP "$1" && until_true is_stopped "$1"; }
 is_stopped() { ! sed 's/.*) //' "/proc/$1/task"/*/stat | grep -qv '^T'; }
 
+# json FILTER [FILE]: prints the results of a jq filter on the array of all JSON lines (definitions: json.jq), one a line
+json() { jq -rsc -L "$root/tests/e2e" "include \"json\"; $1" ${2:+"$2"}; }
+# expect FILE: checks results of filters, each on a line of the standard input: NAME | FILTER => VALUE. Several results
+# are separated by spaces.
+expect() {
+    local line filter
+    while IFS= read -r line; do
+        filter=${line#* | }
+        is "${line%% | *}" "$(json "${filter% => *}" "$1" 2>&1 | paste -sd' ')" "${line##* => }"
+    done
+}
+
 # figure SOURCE NAME: prints one statistic of poet stat, without a newline
 figure() { printf %s "$(poet stat --json "$1")" | sed -n "s/\"$2\":/\n&/; s/^[^\n]*\n\"$2\":\"\{0,1\}\([^,\"}]*\).*/\1/p"; }
 finished() { [ "$(figure "$1" finished)" = true ]; }
