@@ -1,6 +1,7 @@
 #include "server/server_options.h"
 
 #include "config/options.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -39,40 +40,29 @@ static error_t server_options_add_endpoint(struct server_options *o, const char 
     return EINVAL;
 }
 
+static const struct option_row server_options_rows[] = {
+    OPTION_STORES('o', struct server_options, output),
+    OPTION_SETS(STDIO, struct server_options, stdio),
+    OPTION_STORES(TO, struct server_options, to),
+    OPTION_STORES(FROM, struct server_options, from),
+    OPTION_SETS(MERGE, struct server_options, merge),
+    OPTION_SETS(ONCE, struct server_options, once),
+    OPTION_SETS('q', struct server_options, quiet),
+    {0}};
+
 static error_t server_options_parse(int key, char *value, struct argp_state *state)
 {
     struct server_options *o = state->input;
     switch (key) {
     case 'l':
         return server_options_add_endpoint(o, value);
-    case 'o':
-        o->output = value;
-        return 0;
     case KEEP:
         return server_options_set_size(o, value, "--keep ");
     case CLIENT:
         o->client = (int)strtol(value, NULL, 10);
         return 0;
-    case STDIO:
-        o->stdio = true;
-        return 0;
-    case TO:
-        o->to = value;
-        return 0;
-    case FROM:
-        o->from = value;
-        return 0;
-    case MERGE:
-        o->merge = true;
-        return 0;
-    case ONCE:
-        o->once = true;
-        return 0;
-    case 'q':
-        o->quiet = true;
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_rows_parse(server_options_rows, key, value, state);
     }
 }
 
@@ -116,9 +106,8 @@ static const struct argp server_options_parser = {
     .options = server_options_entries,
     .parser = server_options_parse,
     .args_doc = "\n--stdio [FILE]",
-    .doc =
-        "Run the trace server: receive events from traced programs, order them, and serve "
-        "viewers.\vSIGINT and SIGTERM stop it; all received events are in the trace files.",
+    .doc = "Run the trace server: receive events from traced programs, order them, and serve "
+           "viewers.\vSIGINT and SIGTERM stop it; all received events are in the trace files.",
     .children = options_children};
 
 int server_options_read(struct server_options *o, int argc, char **argv)

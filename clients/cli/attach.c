@@ -4,6 +4,7 @@
 #include "clients/connection/install_paths.h"
 #include "base/alloc.h"
 #include "wire/endpoint.h"
+#include "config/option_rows.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -185,22 +186,14 @@ static int attach_run_debugger(const struct command *command, const struct attac
     return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 }
 
+static const struct option_row attach_rows[] = {OPTION_STORES('s', struct attach_options, source),
+                                                OPTION_SETS('i', struct attach_options, stay),
+                                                OPTION_STORES('g', struct attach_options, gdb),
+                                                {0}};
+
 static error_t attach_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct attach_options *a = state->input;
-    switch (key) {
-    case 's':
-        a->source = value;
-        return 0;
-    case 'i':
-        a->stay = true;
-        return 0;
-    case 'g':
-        a->gdb = value;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    return option_rows_parse(attach_rows, key, value, state);
 }
 
 static int attach_run(const struct command *command, int argc, char **argv)

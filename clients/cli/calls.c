@@ -11,6 +11,7 @@
 #include "clients/cli/calls_by_thread.h"
 #include "clients/connection/call_groups.h"
 #include "base/alloc.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -111,42 +112,29 @@ static error_t calls_parse_format(struct calls_options *w, const char *value)
     return EINVAL;
 }
 
+static const struct option_row calls_rows[] = {
+    OPTION_CHILD_INPUT(struct calls_options, tables),
+    OPTION_STORES_CONSTANT(OPTION_EVERY, struct calls_options, what, "entries"),
+    OPTION_STORES(OPTION_WITH, struct calls_options, with),
+    OPTION_STORES_CONSTANT(OPTION_WITH, struct calls_options, what, "with"),
+    OPTION_STORES(OPTION_BLOCKS, struct calls_options, with),
+    OPTION_STORES_CONSTANT(OPTION_BLOCKS, struct calls_options, what, "blocks"),
+    OPTION_STORES_CONSTANT(OPTION_CASES, struct calls_options, what, "cases"),
+    OPTION_STORES_CONSTANT(OPTION_ELAPSED, struct calls_options, what, "with"),
+    OPTION_SETS(OPTION_RAW, struct calls_options, tables.raw),
+    OPTION_STORES_CONSTANT(OPTION_FILES, struct calls_options, tables.by, "file"),
+    {0}};
+
 static error_t calls_parse_option(int key, char *value, struct argp_state *state)
 {
     struct calls_options *w = state->input;
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &w->tables;
-        return 0;
     case OPTION_GRAPH:
         return calls_set_view(w, "graph");
     case OPTION_CYCLES:
         return calls_set_view(w, "cycles");
-    case OPTION_EVERY:
-        w->what = "entries";
-        return 0;
-    case OPTION_WITH:
-        w->with = value;
-        w->what = "with";
-        return 0;
-    case OPTION_BLOCKS:
-        w->with = value;
-        w->what = "blocks";
-        return 0;
     case OPTION_PER_THREAD:
         w->over = value ? value : "self";
-        return 0;
-    case OPTION_CASES:
-        w->what = "cases";
-        return 0;
-    case OPTION_ELAPSED:
-        w->what = "with";
-        return 0;
-    case OPTION_RAW:
-        w->tables.raw = true;
-        return 0;
-    case OPTION_FILES:
-        w->tables.by = "file";
         return 0;
     case OPTION_SUGGEST:
         w->dialect = &suggested;
@@ -154,7 +142,7 @@ static error_t calls_parse_option(int key, char *value, struct argp_state *state
     case 'f':
         return calls_parse_format(w, value);
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_rows_parse(calls_rows, key, value, state);
     }
 }
 

@@ -1,5 +1,6 @@
 /* poet compare: where two runs of a program diverge. */
 #include "clients/cli/divergence_diagram.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 
@@ -8,6 +9,9 @@ struct compare_options {
     bool quiet;
 };
 
+static const struct option_row compare_rows[] = {OPTION_SETS('q', struct compare_options, quiet),
+                                                 {0}};
+
 static error_t compare_parse_option(int key, char *value, struct argp_state *state)
 {
     struct compare_options *c = state->input;
@@ -15,11 +19,8 @@ static error_t compare_parse_option(int key, char *value, struct argp_state *sta
     case 'p':
         c->picture = value;
         return divergence_format_is_supported(&command_compare, value) ? 0 : EINVAL;
-    case 'q':
-        c->quiet = true;
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_rows_parse(compare_rows, key, value, state);
     }
 }
 
@@ -47,12 +48,11 @@ static const struct argp argp = {
     .options = options,
     .parser = compare_parse_option,
     .args_doc = "TRACE OTHER",
-    .doc =
-        "Compare two runs of a program, such as a run and its replay, and show where they "
-        "diverge.\vTwo events match if they are the same numbered action of the same thread, at "
-        "the same position on the same line, and all events before them match.  Threads are "
-        "matched by their creation.  Times are not compared.  Exit status: 0 if all compared "
-        "events match, 1 if the runs diverge, 2 if they cannot be compared.",
+    .doc = "Compare two runs of a program, such as a run and its replay, and show where they "
+           "diverge.\vTwo events match if they are the same numbered action of the same thread, at "
+           "the same position on the same line, and all events before them match.  Threads are "
+           "matched by their creation.  Times are not compared.  Exit status: 0 if all compared "
+           "events match, 1 if the runs diverge, 2 if they cannot be compared.",
     .children = options_children};
 
 const struct command command_compare = {.name = "compare",

@@ -10,6 +10,7 @@
 #include "clients/cli/attempt.h"
 #include "clients/cli/variables.h"
 #include "clients/connection/finding_text.h"
+#include "config/option_rows.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -435,25 +436,23 @@ static error_t confirm_parse_count(const struct confirm_run *p, const char *opti
     return EINVAL;
 }
 
+static const struct option_row confirm_rows[] = {OPTION_STORES('o', struct confirm_run, output),
+                                                 OPTION_SETS('q', struct confirm_run, quiet),
+                                                 {0}};
+
 static error_t confirm_parse_option(int key, char *value, struct argp_state *state)
 {
     struct confirm_run *p = state->input;
     switch (key) {
-    case 'o':
-        p->output = value;
-        return 0;
     case 'p':
         p->picture = value;
         return divergence_format_is_supported(p->command, value) ? 0 : EINVAL;
-    case 'q':
-        p->quiet = true;
-        return 0;
     case OPTION_TRIES:
         return confirm_parse_count(p, "tries", value, 10000, &p->tries);
     case OPTION_TIMEOUT:
         return confirm_parse_count(p, "timeout", value, 86400, &p->patience_s);
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_rows_parse(confirm_rows, key, value, state);
     }
 }
 

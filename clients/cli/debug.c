@@ -8,6 +8,7 @@
 #include "clients/connection/breakpoint_file.h"
 #include "clients/connection/install_paths.h"
 #include "base/alloc.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <json-c/json.h>
@@ -261,27 +262,24 @@ static int debug_run_gdb(const struct command *command, struct debug_options *d,
 
 enum { GDB = 256, BATCH };
 
+static const struct option_row debug_rows[] = {
+    OPTION_STORES('o', struct debug_options, replaying.output),
+    OPTION_STORES(GDB, struct debug_options, gdb),
+    OPTION_SETS(BATCH, struct debug_options, batch),
+    {0}};
+
 static error_t debug_parse_option(int key, char *value, struct argp_state *state)
 {
     struct debug_options *d = state->input;
     switch (key) {
-    case 'o':
-        d->replaying.output = value;
-        return 0;
     case 'b':
         debug_append_word(&d->breaks, value);
         return 0;
     case 'x':
         debug_append_word(&d->commands, value);
         return 0;
-    case GDB:
-        d->gdb = value;
-        return 0;
-    case BATCH:
-        d->batch = true;
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_rows_parse(debug_rows, key, value, state);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "clients/cli/label_option.h"
 #include "clients/cli/diagram.h"
 #include "wire/limits.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -126,7 +127,22 @@ static int diagram_options_parse_group(const struct command *command, struct eve
 }
 
 /* Returns 0; -1 if the option is not one of these; EXIT_USAGE after reporting an invalid value. */
-static int diagram_options_parse_any(struct event_diagram *p, int option, const char *value)
+static const struct option_row diagram_options_rows[] = {
+    OPTION_STORES(OPTION_TEXT, struct event_diagram, text),
+    OPTION_STORES(OPTION_LINES, struct event_diagram, lines),
+    OPTION_STORES(OPTION_CAPTION, struct event_diagram, caption),
+    OPTION_SETS(OPTION_NO_TITLE, struct event_diagram, no_title),
+    OPTION_SETS(OPTION_NO_LEGEND, struct event_diagram, no_legend),
+    OPTION_SETS(OPTION_NO_NOTES, struct event_diagram, no_notes),
+    OPTION_SETS(OPTION_NO_ORDER_ARROWS, struct event_diagram, no_order_arrows),
+    OPTION_SETS(OPTION_ALL, struct event_diagram, all),
+    OPTION_SETS(OPTION_VERTICAL, struct event_diagram, vertical),
+    OPTION_SETS(OPTION_PROCESSORS, struct event_diagram, processors),
+    OPTION_STORES(OPTION_VIEW, struct event_diagram, view),
+    {0}};
+
+/* Returns 0; -1 if the option is none of these; EXIT_USAGE after reporting an invalid value. */
+static int diagram_options_parse_value(struct event_diagram *p, int option, const char *value)
 {
     const struct command *command = p->command;
     switch (option) {
@@ -138,36 +154,12 @@ static int diagram_options_parse_any(struct event_diagram *p, int option, const 
         return diagram_options_parse_event(command, &p->around, value);
     case OPTION_LAST:
         return diagram_options_parse_last(command, p, value);
-    case OPTION_TEXT:
-        p->text = value;
-        return 0;
-    case OPTION_LINES:
-        p->lines = value;
-        return 0;
     case OPTION_FOLD:
     case OPTION_NO_FOLD:
         p->fold = option == OPTION_FOLD;
         return 0;
     case OPTION_LABELS:
         return diagram_options_parse_labels(command, p, value);
-    case OPTION_CAPTION:
-        p->caption = value;
-        return 0;
-    case OPTION_NO_TITLE:
-        p->no_title = true;
-        return 0;
-    case OPTION_NO_LEGEND:
-        p->no_legend = true;
-        return 0;
-    case OPTION_NO_NOTES:
-        p->no_notes = true;
-        return 0;
-    case OPTION_NO_ORDER_ARROWS:
-        p->no_order_arrows = true;
-        return 0;
-    case OPTION_ALL:
-        p->all = true;
-        return 0;
     case OPTION_CLUSTER:
         return diagram_options_parse_group(command, p, value);
     case OPTION_DESCRIPTION:
@@ -175,15 +167,6 @@ static int diagram_options_parse_any(struct event_diagram *p, int option, const 
                    ? 0
                    : command_usage(command, "--description %s: cannot be read or is invalid",
                                    value);
-    case OPTION_VERTICAL:
-        p->vertical = true;
-        return 0;
-    case OPTION_PROCESSORS:
-        p->processors = true;
-        return 0;
-    case OPTION_VIEW:
-        p->view = value;
-        return 0;
     case OPTION_TIME:
         return diagram_options_parse_time(command, p, value);
     default:
@@ -193,8 +176,10 @@ static int diagram_options_parse_any(struct event_diagram *p, int option, const 
 
 static error_t diagram_options_parse_option(int key, char *value, struct argp_state *state)
 {
-    int taken = diagram_options_parse_any(state->input, key, value);
-    return taken < 0 ? ARGP_ERR_UNKNOWN : taken > 0 ? EINVAL : 0;
+    int parsed = diagram_options_parse_value(state->input, key, value);
+    if (parsed < 0)
+        return option_rows_parse(diagram_options_rows, key, value, state);
+    return parsed ? EINVAL : 0;
 }
 
 const struct argp picture_options = {.options = options, .parser = diagram_options_parse_option};

@@ -4,6 +4,7 @@
 #include "clients/cli/diagram_output.h"
 #include "clients/cli/paper_size.h"
 #include "clients/cli/diagram_options.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -26,28 +27,21 @@ struct export_options {
 
 #define bad(o, ...) (command_usage((o)->command, __VA_ARGS__), EINVAL) /* EINVAL ends argp */
 
+static const struct option_row export_rows[] = {
+    OPTION_CHILD_INPUT(struct export_options, picture),
+    OPTION_STORES('o', struct export_options, file),
+    OPTION_SETS(OPTION_TRANSPARENT, struct export_options, page.transparent),
+    OPTION_SETS(OPTION_SOURCE, struct export_options, source),
+    OPTION_SETS('g', struct export_options, page.theme.grey),
+    {0}};
+
 static error_t parse_export(int key, char *value, struct argp_state *state)
 {
     struct export_options *o = state->input;
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->picture;
-        return 0;
-    case 'o':
-        o->file = value;
-        return 0;
     case OPTION_WRAP:
     case OPTION_NO_WRAP:
         o->wrap = key == OPTION_WRAP ? WRAP : WRAP_NOT;
-        return 0;
-    case OPTION_TRANSPARENT:
-        o->page.transparent = true;
-        return 0;
-    case OPTION_SOURCE:
-        o->source = true;
-        return 0;
-    case 'g':
-        o->page.theme.grey = true;
         return 0;
     case 'f':
         if ((o->other = order_format_find(value)))
@@ -64,7 +58,7 @@ static error_t parse_export(int key, char *value, struct argp_state *state)
         return bad(o, "--width: invalid value \"%s\"; valid: 20pt to 14400pt, 84mm, 16cm, 3.3in",
                    value);
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_rows_parse(export_rows, key, value, state);
     }
 }
 

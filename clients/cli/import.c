@@ -11,6 +11,7 @@
 #include "wire/program_messages.h"
 #include "wire/text.h"
 #include "wire/slot.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -409,25 +410,16 @@ static bool import_can_write(const struct command *command, const char *output)
     return can;
 }
 
+static const struct option_row import_rows[] = {
+    OPTION_STORES('o', struct import_options, output),
+    OPTION_STORES('p', struct import_options, parser),
+    OPTION_STORES('s', struct import_options, split),
+    OPTION_STORES('u', struct import_options, unit_name),
+    {0}};
+
 static error_t import_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct import_options *o = state->input;
-    switch (key) {
-    case 'o':
-        o->output = value;
-        return 0;
-    case 'p':
-        o->parser = value;
-        return 0;
-    case 's':
-        o->split = value;
-        return 0;
-    case 'u':
-        o->unit_name = value;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    return option_rows_parse(import_rows, key, value, state);
 }
 
 static int import_run(const struct command *command, int argc, char **argv)

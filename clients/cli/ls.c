@@ -7,6 +7,7 @@
 #include "clients/cli/pager.h"
 
 #include "wire/text.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <json-c/json.h>
@@ -167,20 +168,18 @@ static int ls_compare_runs(const void *a, const void *b, void *sort)
     return strcmp(x->name, y->name);
 }
 
+static const struct option_row ls_rows[] = {OPTION_SETS('j', struct ls_options, json), {0}};
+
 static error_t ls_parse_option(int key, char *value, struct argp_state *state)
 {
     struct ls_options *wanted = state->input;
-    if (key == 'j')
-        wanted->json = true;
-    else if (key != 's')
-        return ARGP_ERR_UNKNOWN;
-    for (int i = 0; key == 's' && i < 5; i++)
+    if (key != 's')
+        return option_rows_parse(ls_rows, key, value, state);
+    for (int i = 0; i < 5; i++)
         if (strcmp(value, sorts[i]) == 0) {
             wanted->sort = i;
             return 0;
         }
-    if (key == 'j')
-        return 0;
     command_usage(&command_ls,
                   "--sort: invalid value \"%s\"; "
                   "valid: date, name, duration, events, size",

@@ -3,6 +3,7 @@
 
 #include "clients/connection/stack_frames.h"
 #include "base/alloc.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,20 +22,14 @@ static const struct argp_option options[] = {
      "list every block that was not freed: address, allocation time, preceding event", 1},
     {0}};
 
+static const struct option_row memory_rows[] = {
+    OPTION_CHILD_INPUT(struct memory_options, tables),
+    OPTION_SETS(OPTION_EACH, struct memory_options, each),
+    {0}};
+
 static error_t memory_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct memory_options *w = state->input;
-    (void)value;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &w->tables;
-        return 0;
-    case OPTION_EACH:
-        w->each = true;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    return option_rows_parse(memory_rows, key, value, state);
 }
 
 /* ---- rows by function or file, whose names only the client knows ---- */

@@ -5,6 +5,7 @@
 #include "config/metric_rules.h"
 #include "base/alloc.h"
 #include "wire/limits.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,16 +21,13 @@ static const struct argp_option options[] = {
     {"metrics", 'm', "FILE", 0, "also those that FILE defines (see docs/config.md)", 1},
     {0}};
 
+static const struct option_row metrics_rows[] = {OPTION_CHILD_INPUT(struct metrics_options, tables),
+                                                 OPTION_STORES('m', struct metrics_options, file),
+                                                 {0}};
+
 static error_t metrics_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct metrics_options *w = state->input;
-    if (key == ARGP_KEY_INIT)
-        state->child_inputs[0] = &w->tables;
-    else if (key == 'm')
-        w->file = value;
-    else
-        return ARGP_ERR_UNKNOWN;
-    return 0;
+    return option_rows_parse(metrics_rows, key, value, state);
 }
 
 #define FILE_BYTES (1u << 20) /* maximum size of a file */

@@ -6,6 +6,7 @@
 #include "clients/connection/note_file.h"
 #include "wire/limits.h"
 #include "wire/text.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <json-c/json.h>
@@ -99,19 +100,14 @@ static int note_run(const struct command *command, int argc, char **argv)
     return status;
 }
 
+static const struct option_row note_rows[] = {OPTION_SETS('l', struct note_options, list),
+                                              OPTION_SETS('d', struct note_options, removes),
+                                              OPTION_SETS('j', struct note_options, json),
+                                              {0}};
+
 static error_t note_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct note_options *o = state->input;
-    (void)value;
-    if (key == 'l')
-        o->list = true;
-    else if (key == 'd')
-        o->removes = true;
-    else if (key == 'j')
-        o->json = true;
-    else
-        return ARGP_ERR_UNKNOWN;
-    return 0;
+    return option_rows_parse(note_rows, key, value, state);
 }
 
 static const struct argp_option options[] = {

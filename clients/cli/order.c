@@ -9,6 +9,7 @@
 #include "clients/cli/pager.h"
 #include "base/alloc.h"
 #include "wire/event_id.h"
+#include "config/option_rows.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -300,20 +301,12 @@ struct order_options {
     bool why, json;
 };
 
+static const struct option_row order_rows[] = {
+    OPTION_SETS(WHY, struct order_options, why), OPTION_SETS('j', struct order_options, json), {0}};
+
 static error_t order_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct order_options *wanted = state->input;
-    (void)value;
-    switch (key) {
-    case WHY:
-        wanted->why = true;
-        return 0;
-    case 'j':
-        wanted->json = true;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    return option_rows_parse(order_rows, key, value, state);
 }
 
 static int order_run(const struct command *command, int argc, char **argv)

@@ -4,6 +4,7 @@
 #include "clients/cli/table_progress.h"
 #include "clients/cli/table_options.h"
 #include "base/alloc.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -58,13 +59,12 @@ static error_t path_receive_number(struct path_options *w, const char *key, cons
     return 0;
 }
 
+static const struct option_row path_rows[] = {OPTION_CHILD_INPUT(struct path_options, tables), {0}};
+
 static error_t path_parse_option(int key, char *value, struct argp_state *state)
 {
     struct path_options *w = state->input;
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &w->tables;
-        return 0;
     case OPTION_WHAT_IF:
         ARRAY_PUSH(w->without, w->without_count, (const char *)value);
         return 0;
@@ -79,7 +79,7 @@ static error_t path_parse_option(int key, char *value, struct argp_state *state)
     case OPTION_CPUS:
         return path_receive_number(w, "cpus", value, false);
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_rows_parse(path_rows, key, value, state);
     }
 }
 

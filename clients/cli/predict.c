@@ -4,6 +4,7 @@
 #include "clients/cli/table_options.h"
 #include "clients/connection/finding_text.h"
 #include "base/alloc.h"
+#include "config/option_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,14 +64,14 @@ static const struct argp_option options[] = {
      1},
     {0}};
 
+static const struct option_row predict_rows[] = {OPTION_CHILD_INPUT(struct predict_options, tables),
+                                                 {0}};
+
 static error_t predict_parse_option(int key, char *value, struct argp_state *state)
 {
     static char name[] = "kinds", all[] = "all";
     struct predict_options *w = state->input;
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &w->tables;
-        return 0;
     case OPTION_ALL:
         w->options[0] = (struct table_option){name, all};
         return 0;
@@ -84,7 +85,7 @@ static error_t predict_parse_option(int key, char *value, struct argp_state *sta
         w->options[0] = (struct table_option){name, value};
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_rows_parse(predict_rows, key, value, state);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "clients/cli/table_options.h"
 #include "wire/endpoint.h"
 #include "wire/trace_header.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -193,45 +194,32 @@ static bool output_may_be_written(const struct command *command, const char *pat
     return false;
 }
 
+static const struct option_row record_rows[] = {
+    OPTION_STORES('o', struct record_options, output),
+    OPTION_SETS('l', struct record_options, libraries),
+    OPTION_STORES('k', struct record_options, keep),
+    OPTION_SETS('v', struct record_options, view),
+    OPTION_STORES(WITHOUT, struct record_options, without),
+    OPTION_SETS(WITH_INPUT, struct record_options, input),
+    OPTION_STORES('m', struct record_options, meters),
+    OPTION_SETS('f', struct record_options, force),
+    {0}};
+
 static error_t record_parse_option(int key, char *value, struct argp_state *state)
 {
     struct record_options *o = state->input;
     switch (key) {
-    case 'o':
-        o->output = value;
-        return 0;
-    case 'l':
-        o->libraries = true;
-        return 0;
     case 'i':
         add_pattern(o->include, value);
         return 0;
     case 'x':
         add_pattern(o->exclude, value);
         return 0;
-    case 'k':
-        o->keep = value;
-        return 0;
-    case 'v':
-        o->view = true;
-        return 0;
-    case WITHOUT:
-        o->without = value;
-        return 0;
     case REPORT:
         o->report = value ? value : "";
         return 0;
-    case WITH_INPUT:
-        o->input = true;
-        return 0;
-    case 'm':
-        o->meters = value;
-        return 0;
-    case 'f':
-        o->force = true;
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_rows_parse(record_rows, key, value, state);
     }
 }
 

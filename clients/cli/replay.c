@@ -10,6 +10,7 @@
 #include "clients/cli/variables.h"
 #include "wire/endpoint.h"
 #include "wire/recorded_input.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -372,6 +373,11 @@ static int replay_report_outcome(const struct command *command, struct replay_ru
 
 /* ---- the command ---- */
 
+static const struct option_row replay_rows[] = {OPTION_STORES('o', struct replay_run, output),
+                                                OPTION_SETS('s', struct replay_run, strict),
+                                                OPTION_SETS('q', struct replay_run, quiet),
+                                                {0}};
+
 static error_t replay_parse_option(int key, char *value, struct argp_state *state)
 {
     struct replay_run *r = state->input;
@@ -381,20 +387,11 @@ static error_t replay_parse_option(int key, char *value, struct argp_state *stat
             return state->next++, 0;
         command_usage(&command_replay, "--swap: expected two different events, as in 3:7 5:12");
         return EINVAL;
-    case 'o':
-        r->output = value;
-        return 0;
     case 'p':
         r->picture = value;
         return divergence_format_is_supported(&command_replay, value) ? 0 : EINVAL;
-    case 's':
-        r->strict = true;
-        return 0;
-    case 'q':
-        r->quiet = true;
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_rows_parse(replay_rows, key, value, state);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "clients/connection/note_file.h"
 #include "base/alloc.h"
 #include "wire/trace_header.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -134,17 +135,14 @@ static void rm_remove_named(struct rm_options *r, const char *name)
 
 enum { OLDER = 256 };
 
+static const struct option_row rm_rows[] = {
+    OPTION_SETS('f', struct rm_options, force), OPTION_SETS('n', struct rm_options, pretend), {0}};
+
 static error_t rm_parse_option(int key, char *value, struct argp_state *state)
 {
     struct rm_options *r = state->input;
     char *end;
     switch (key) {
-    case 'f':
-        r->force = true;
-        return 0;
-    case 'n':
-        r->pretend = true;
-        return 0;
     case OLDER:
         r->older_days = strtod(value, &end);
         if (end != value && !*end && r->older_days >= 0 && r->older_days < 1e6)
@@ -152,7 +150,7 @@ static error_t rm_parse_option(int key, char *value, struct argp_state *state)
         command_usage(r->command, "--older-than: invalid number of days \"%s\"", value);
         return EINVAL;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_rows_parse(rm_rows, key, value, state);
     }
 }
 

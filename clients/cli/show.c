@@ -5,6 +5,7 @@
 #include "clients/cli/pager.h"
 #include "clients/cli/diagram_options.h"
 #include "render/scene_text.h"
+#include "config/option_rows.h"
 
 #include <langinfo.h>
 #include <locale.h>
@@ -17,18 +18,17 @@ struct show_options_state {
     struct text_options text;
 };
 
+static const struct option_row show_rows[] = {
+    OPTION_CHILD_INPUT(struct show_options_state, picture),
+    OPTION_SETS('a', struct show_options_state, text.ascii),
+    {0}};
+
 static error_t parse_show(int key, char *value, struct argp_state *state)
 {
     struct show_options_state *o = state->input;
-    (void)value;
-    if (key == ARGP_KEY_INIT)
-        state->child_inputs[0] = &o->picture;
-    else if (key == 'a')
-        o->text.ascii = true;
-    else if (key == OPTION_FOOTNOTES)
-        o->text.brief = false;
-    else
-        return ARGP_ERR_UNKNOWN;
+    if (key != OPTION_FOOTNOTES)
+        return option_rows_parse(show_rows, key, value, state);
+    o->text.brief = false;
     return 0;
 }
 

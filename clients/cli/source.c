@@ -4,6 +4,7 @@
 #include "clients/sourcefile/annotated_source.h"
 #include "clients/cli/table_options.h"
 #include "base/alloc.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -42,23 +43,22 @@ static error_t source_receive_number(struct source_options *w, const char *value
     return EINVAL;
 }
 
+static const struct option_row source_rows[] = {
+    OPTION_CHILD_INPUT(struct source_options, tables),
+    OPTION_SETS(OPTION_ALL, struct source_options, lines.all),
+    {0}};
+
 static error_t source_parse_option(int key, char *value, struct argp_state *state)
 {
     struct source_options *w = state->input;
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &w->tables;
-        return 0;
     case OPTION_CONTEXT:
         return source_receive_number(w, value);
-    case OPTION_ALL:
-        w->lines.all = true;
-        return 0;
     case OPTION_PATH:
         source_files_open_search(&w->search, value);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_rows_parse(source_rows, key, value, state);
     }
 }
 

@@ -1,5 +1,6 @@
 /* poet states: time per thread state. */
 #include "clients/cli/table_options.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <string.h>
@@ -30,25 +31,18 @@ static const struct argp_option options[] = {
      1},
     {0}};
 
+static const struct option_row states_rows[] = {
+    OPTION_CHILD_INPUT(struct states_options, tables),
+    OPTION_STORES_CONSTANT(OPTION_TASKS, struct states_options, preset, "tasks"),
+    OPTION_STORES_CONSTANT(OPTION_CREATED, struct states_options, preset, "created"),
+    OPTION_STORES_CONSTANT(OPTION_LIST, struct states_options, preset, "intervals"),
+    OPTION_STORES_CONSTANT(OPTION_PLACEMENT, struct states_options, preset, "placement"),
+    {0}};
+
 static error_t states_parse_option(int key, char *value, struct argp_state *state)
 {
     struct states_options *w = state->input;
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &w->tables;
-        return 0;
-    case OPTION_TASKS:
-        w->preset = "tasks";
-        return 0;
-    case OPTION_CREATED:
-        w->preset = "created";
-        return 0;
-    case OPTION_LIST:
-        w->preset = "intervals";
-        return 0;
-    case OPTION_PLACEMENT:
-        w->preset = "placement";
-        return 0;
     case OPTION_SOURCE:
         if (strcmp(value, "order") != 0 && strcmp(value, "samples") != 0 &&
             strcmp(value, "clock") != 0 && strcmp(value, "switches") != 0) {
@@ -61,7 +55,7 @@ static error_t states_parse_option(int key, char *value, struct argp_state *stat
         w->source[0] = (struct table_option){w->key, value};
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_rows_parse(states_rows, key, value, state);
     }
 }
 

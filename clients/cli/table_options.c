@@ -5,6 +5,7 @@
 #include "clients/cli/label_option.h"
 #include "clients/cli/paper_size.h"
 #include "base/alloc.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <math.h>
@@ -182,63 +183,34 @@ static error_t table_options_parse_top(struct table_settings *o, const char *val
     return *end || !n || n > UINT32_MAX ? bad(o, "--top %s: not a number of rows", value) : 0;
 }
 
-static error_t table_options_parse_what(struct table_settings *o, int key, char *value)
+static error_t table_options_parse_width(struct table_settings *o, const char *value)
 {
-    switch (key) {
-    case OPTION_BY:
-        o->by = value;
-        return 0;
-    case OPTION_THREADS:
-        o->threads = value;
-        return 0;
-    case OPTION_FROM:
-        return table_options_parse_end(o, &o->from, value);
-    case OPTION_TO:
-        return table_options_parse_end(o, &o->to, value);
-    case OPTION_PAST_OF:
-        return table_options_parse_event(o, &o->past_of, value);
-    case OPTION_CHART:
-        o->chart = value;
-        return 0;
-    case OPTION_BASELINE:
-        o->baseline = value;
-        return table_command_find(o)->single
-                   ? bad(o, "--baseline: rows of this command cannot be compared between runs")
-                   : 0;
-    case OPTION_WIDTH_OF:
-        o->width_of = value;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    return paper_size_width(value, &o->page.width_pt)
+               ? 0
+               : bad(o, "--width %s: not a width (20pt to 14400pt, 84mm, 16cm, 3.3in)", value);
 }
 
-static error_t table_options_parse_how(struct table_settings *o, int key, char *value)
+static error_t table_options_parse_baseline(struct table_settings *o, const char *value)
 {
-    switch (key) {
-    case 'j':
-        o->json = true;
-        return 0;
-    case OPTION_CSV:
-        o->csv = true;
-        return 0;
-    case 'o':
-        o->file = value;
-        return 0;
-    case 'g':
-        o->page.theme.grey = true;
-        return 0;
-    case 'w':
-        return paper_size_width(value, &o->page.width_pt)
-                   ? 0
-                   : bad(o, "--width %s: not a width (20pt to 14400pt, 84mm, 16cm, 3.3in)", value);
-    case OPTION_FOLLOW:
-        o->follow = true;
-        return 0;
-    default:
-        return table_options_parse_what(o, key, value);
-    }
+    o->baseline = value;
+    return table_command_find(o)->single
+               ? bad(o, "--baseline: rows of this command cannot be compared between runs")
+               : 0;
 }
+
+static const struct option_row table_options_rows[] = {
+    OPTION_STORES(OPTION_BY, struct table_settings, by),
+    OPTION_STORES(OPTION_THREADS, struct table_settings, threads),
+    OPTION_STORES(OPTION_CHART, struct table_settings, chart),
+    OPTION_STORES(OPTION_WIDTH_OF, struct table_settings, width_of),
+    OPTION_STORES(OPTION_COLUMNS, struct table_settings, columns),
+    OPTION_STORES('o', struct table_settings, file),
+    OPTION_SETS('j', struct table_settings, json),
+    OPTION_SETS(OPTION_CSV, struct table_settings, csv),
+    OPTION_SETS('g', struct table_settings, page.theme.grey),
+    OPTION_SETS(OPTION_FOLLOW, struct table_settings, follow),
+    OPTION_SETS(OPTION_TREE, struct table_settings, tree),
+    {0}};
 
 static error_t table_options_parse_option(int key, char *value, struct argp_state *state)
 {
@@ -247,24 +219,24 @@ static error_t table_options_parse_option(int key, char *value, struct argp_stat
     case ARGP_KEY_INIT:
         table_options_hide(o);
         return 0;
-    case OPTION_COLUMNS:
-        o->columns = value;
-        return 0;
+    case OPTION_FROM:
+        return table_options_parse_end(o, &o->from, value);
+    case OPTION_TO:
+        return table_options_parse_end(o, &o->to, value);
+    case OPTION_PAST_OF:
+        return table_options_parse_event(o, &o->past_of, value);
+    case OPTION_BASELINE:
+        return table_options_parse_baseline(o, value);
     case OPTION_SORT:
         o->backwards = *value == '-';
         o->sort = value + o->backwards;
         return 0;
     case OPTION_TOP:
         return table_options_parse_top(o, value);
-    case OPTION_TREE:
-        o->tree = true;
-        return 0;
-    case ARGP_KEY_END:
-        if (o->from.is == TABLE_AT_NS && o->to.is == TABLE_AT_NS && o->from.at >= o->to.at)
-            return bad(o, "empty range: --from is not before --to");
-        return 0;
+    case 'w':
+        return table_options_parse_width(o, value);
     default:
-        return table_options_parse_how(o, key, value);
+        return option_rows_parse(table_options_rows, key, value, state);
     }
 }
 

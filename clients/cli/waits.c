@@ -4,6 +4,7 @@
 #include "clients/cli/table_progress.h"
 #include "clients/cli/table_options.h"
 #include "base/alloc.h"
+#include "config/option_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,20 +66,19 @@ static error_t add_why(struct waits_options *w, char *value)
     return event ? waits_add_option(w, "event", value) : 0;
 }
 
+static const struct option_row waits_rows[] = {
+    OPTION_CHILD_INPUT(struct waits_options, tables),
+    OPTION_STORES_CONSTANT(OPTION_KNOTS, struct waits_options, preset, "knots"),
+    {0}};
+
 static error_t waits_parse_option(int key, char *value, struct argp_state *state)
 {
     struct waits_options *w = state->input;
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &w->tables;
-        return 0;
     case OPTION_WHY:
         return add_why(w, value);
     case OPTION_WHILE:
         return waits_add_option(w, "while", NULL);
-    case OPTION_KNOTS:
-        w->preset = "knots";
-        return 0;
     case OPTION_OBJECT:
         return add_object(w, value);
     case OPTION_DIRECT:
@@ -86,7 +86,7 @@ static error_t waits_parse_option(int key, char *value, struct argp_state *state
     case OPTION_SINCE:
         return waits_add_option(w, "since", value);
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_rows_parse(waits_rows, key, value, state);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "wire/program_messages.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -60,19 +61,17 @@ static bool read_long(const char *text, long least, long most, long *value)
     return !errno && end != text && !*end && *value >= least && *value <= most;
 }
 
+static const struct option_row watch_rows[] = {OPTION_STORES(EVERY, struct watch_options, every),
+                                               OPTION_STORES(COUNT, struct watch_options, times),
+                                               OPTION_STORES(RUN, struct watch_options, run),
+                                               {0}};
+
 static error_t watch_parse_option(int key, char *value, struct argp_state *state)
 {
     struct watch_options *w = state->input;
-    if (key == EVERY)
-        w->every = value;
-    else if (key == COUNT)
-        w->times = value;
-    else if (key == FILE_OF)
-        w->wrong_file = watch_add_item(w, value, true) ? w->wrong_file : value;
-    else if (key == RUN)
-        w->run = value;
-    else
-        return ARGP_ERR_UNKNOWN;
+    if (key != FILE_OF)
+        return option_rows_parse(watch_rows, key, value, state);
+    w->wrong_file = watch_add_item(w, value, true) ? w->wrong_file : value;
     return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "clients/viewer/viewer_window.h"
 #include "config/options.h"
 #include "wire/endpoint.h"
+#include "config/option_rows.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -16,9 +17,11 @@ struct viewer_arguments {
 
 enum { DESCRIPTION = 256, SCRIPT };
 
+static const struct option_row main_rows[] = {
+    OPTION_STORES(SCRIPT, struct viewer_arguments, script), {0}};
+
 static error_t main_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct viewer_arguments *start = state->input;
     switch (key) {
     case DESCRIPTION:
         if (metadata_override_description(value))
@@ -26,17 +29,13 @@ static error_t main_parse_option(int key, char *value, struct argp_state *state)
         fprintf(stderr, "poet view: --description %s: unreadable or invalid target description\n",
                 value);
         return EINVAL;
-    case SCRIPT:
-        start->script = value;
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_rows_parse(main_rows, key, value, state);
     }
 }
 
 static const struct argp_option main_argp_options[] = {
-    {"description", DESCRIPTION, "NAME", 0,
-     "use this target description (name or file)", 0},
+    {"description", DESCRIPTION, "NAME", 0, "use this target description (name or file)", 0},
     {"script", SCRIPT, "FILE", OPTION_HIDDEN, "does what the lines of a file say", 0},
     {0}};
 static const struct argp main_argp_parser = {
@@ -70,8 +69,7 @@ int main(int argc, char **argv)
     if (status != OPTIONS_READ)
         return status;
     if (argc - first > 1) {
-        fprintf(stderr, "poet view: %s: extra operand\nsee: poet help view\n",
-                argv[first + 1]);
+        fprintf(stderr, "poet view: %s: extra operand\nsee: poet help view\n", argv[first + 1]);
         return OPTIONS_WRONG;
     }
     const char *source = start.source = argc > first ? argv[first] : NULL;
