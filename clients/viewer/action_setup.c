@@ -53,6 +53,32 @@ static void on_recent(GSimpleAction *action, GVariant *parameter, gpointer data)
 
 /* ---- installation ---- */
 
+void actions_update(struct view *view)
+{
+    for (size_t i = 0; i < action_table_size; i++) {
+        GAction *action =
+            g_action_map_lookup_action(G_ACTION_MAP(view->window), action_table[i].name);
+        if (action && action_table[i].state)
+            g_simple_action_set_state(G_SIMPLE_ACTION(action),
+                                      g_variant_new_boolean(action_table[i].state(view)));
+    }
+    GAction *undo = g_action_map_lookup_action(G_ACTION_MAP(view->window), "undo"),
+            *redo = g_action_map_lookup_action(G_ACTION_MAP(view->window), "redo");
+    GAction *follow = g_action_map_lookup_action(G_ACTION_MAP(view->window), "follow");
+    if (follow)
+        g_simple_action_set_enabled(G_SIMPLE_ACTION(follow), actions_run_is_live(view));
+    if (undo)
+        g_simple_action_set_enabled(G_SIMPLE_ACTION(undo), view->history.back_count > 0);
+    if (redo)
+        g_simple_action_set_enabled(G_SIMPLE_ACTION(redo), view->history.forth_count > 0);
+}
+
+static void actions_on_notification(struct view *view, enum notification news)
+{
+    (void)news;
+    actions_update(view);
+}
+
 void actions_install(struct view *view)
 {
     static const char *const on_lines[] = {"hide-line", "join-line", "split-line",
@@ -86,26 +112,9 @@ void actions_install(struct view *view)
     for (size_t i = 0; i < line_key_count; i++)
         keymap_add(view, &all, line_keys[i].key, line_keys[i].action, g_variant_new_string("0"));
     keymap_install(view, &all);
-}
-
-void actions_update(struct view *view)
-{
-    for (size_t i = 0; i < action_table_size; i++) {
-        GAction *action =
-            g_action_map_lookup_action(G_ACTION_MAP(view->window), action_table[i].name);
-        if (action && action_table[i].state)
-            g_simple_action_set_state(G_SIMPLE_ACTION(action),
-                                      g_variant_new_boolean(action_table[i].state(view)));
-    }
-    GAction *undo = g_action_map_lookup_action(G_ACTION_MAP(view->window), "undo"),
-            *redo = g_action_map_lookup_action(G_ACTION_MAP(view->window), "redo");
-    GAction *follow = g_action_map_lookup_action(G_ACTION_MAP(view->window), "follow");
-    if (follow)
-        g_simple_action_set_enabled(G_SIMPLE_ACTION(follow), actions_run_is_live(view));
-    if (undo)
-        g_simple_action_set_enabled(G_SIMPLE_ACTION(undo), view->history.back_count > 0);
-    if (redo)
-        g_simple_action_set_enabled(G_SIMPLE_ACTION(redo), view->history.forth_count > 0);
+    notifier_connect(&view->notifier, NOTIFY_LAST,
+                     NOTIFY_BIT(NOTIFY_ACTIONS) | NOTIFY_BIT(NOTIFY_SETTINGS),
+                     actions_on_notification);
 }
 
 const char *action_title(const char *name)

@@ -146,13 +146,13 @@ static void do_wait_cause(struct view *v) { wait_cause_go_to(v); }
 static void do_critical(struct view *v)
 {
     v->viewer_settings.path = !v->viewer_settings.path;
-    notify_listener(&v->listener, NOTIFY_SETTINGS);
+    notifier_emit(&v->notifier, NOTIFY_SETTINGS);
 }
 
 static void actions_do_wait_coloring(struct view *v)
 {
     v->viewer_settings.tints = !v->viewer_settings.tints;
-    notify_listener(&v->listener, NOTIFY_SETTINGS);
+    notifier_emit(&v->notifier, NOTIFY_SETTINGS);
 }
 
 static bool is_critical(const struct view *v) { return v->viewer_settings.path; }
@@ -219,7 +219,7 @@ static void actions_do_collapse(struct view *v)
     history_mark(&v->history, "fold");
     scroll_anchor_keep_selected(&v->viewport);
     v->viewport.place.fold = !v->viewport.place.fold;
-    notify_listener(&v->listener, NOTIFY_PLACE);
+    notifier_emit(&v->notifier, NOTIFY_PLACE);
 }
 
 static void do_time(struct view *v)
@@ -232,7 +232,7 @@ static void actions_do_relations(struct view *v)
 {
     history_mark(&v->history, "stands");
     v->viewport.place.stands = !v->viewport.place.stands;
-    notify_listener(&v->listener, NOTIFY_LOOK);
+    notifier_emit(&v->notifier, NOTIFY_LOOK);
     selection_request_colors(v);
 }
 
@@ -240,7 +240,7 @@ static void actions_toggle_hidden(struct view *v, uint8_t what)
 {
     history_mark(&v->history, "only");
     v->viewport.place.hide ^= what;
-    notify_listener(&v->listener, NOTIFY_LOOK);
+    notifier_emit(&v->notifier, NOTIFY_LOOK);
 }
 
 static void do_hide_past(struct view *v) { actions_toggle_hidden(v, HIDE_PAST); }
@@ -250,32 +250,32 @@ static void do_hide_concurrent(struct view *v) { actions_toggle_hidden(v, HIDE_C
 static void do_panel(struct view *v)
 {
     v->viewer_settings.panel = !v->viewer_settings.panel;
-    notify_listener(&v->listener, NOTIFY_SETTINGS);
+    notifier_emit(&v->notifier, NOTIFY_SETTINGS);
 }
 
 static void do_map(struct view *v)
 {
     v->viewer_settings.map = !v->viewer_settings.map;
-    notify_listener(&v->listener, NOTIFY_SETTINGS);
+    notifier_emit(&v->notifier, NOTIFY_SETTINGS);
 }
 
 static void do_dark(struct view *v)
 {
     v->viewer_settings.look.dark = !v->viewer_settings.look.dark;
     v->viewer_settings.dark_follows = false;
-    notify_listener(&v->listener, NOTIFY_SETTINGS);
+    notifier_emit(&v->notifier, NOTIFY_SETTINGS);
 }
 
 static void do_legend(struct view *v)
 {
     v->viewer_settings.look.legend = !v->viewer_settings.look.legend;
-    notify_listener(&v->listener, NOTIFY_SETTINGS);
+    notifier_emit(&v->notifier, NOTIFY_SETTINGS);
 }
 
 static void do_order_arrows(struct view *v)
 {
     v->viewer_settings.look.no_order = !v->viewer_settings.look.no_order;
-    notify_listener(&v->listener, NOTIFY_SETTINGS);
+    notifier_emit(&v->notifier, NOTIFY_SETTINGS);
     diagram_view_rebuild(v);
 }
 
@@ -287,8 +287,8 @@ static void do_busy_rows(struct view *v)
         status_line_show(&v->status_line, "Of so many rows that were arranged none is left out");
     if (!v->viewport.place.overview)
         scroll_anchor_keep_selected(&v->viewport);
-    notify_listener(&v->listener, NOTIFY_PLACE);
-    notify_listener(&v->listener, NOTIFY_ACTIONS);
+    notifier_emit(&v->notifier, NOTIFY_PLACE);
+    notifier_emit(&v->notifier, NOTIFY_ACTIONS);
 }
 
 static bool is_busy_rows(const struct view *v) { return v->viewer_settings.busy_rows; }
@@ -308,10 +308,10 @@ static void do_vertical(struct view *v)
     v->viewer_settings.look.vertical = !v->viewer_settings.look.vertical;
     if (v->scene_cache.scene && !v->viewport.place.overview)
         scroll_anchor_keep_selected(&v->viewport);
-    notify_listener(&v->listener, NOTIFY_SETTINGS);
+    notifier_emit(&v->notifier, NOTIFY_SETTINGS);
     diagram_view_rebuild(v);
     row_scrollbar_update(v);
-    notify_listener(&v->listener, NOTIFY_PLACE);
+    notifier_emit(&v->notifier, NOTIFY_PLACE);
 }
 
 static bool is_vertical(const struct view *v) { return v->viewer_settings.look.vertical; }

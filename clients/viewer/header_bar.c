@@ -59,7 +59,7 @@ void header_bar_show_titles(struct view *view)
     g_free(title);
 }
 
-void header_bar_show_waits(struct view *view)
+static void header_bar_show_waits(struct view *view)
 {
     unsigned count;
     enum blocked_worst worst = blocked_panel_worst(view, &count);
@@ -106,8 +106,19 @@ static GtkWidget *toggle_icon(const char *icon, const char *action, const char *
     return b;
 }
 
+static void header_bar_on_notification(struct view *view, enum notification news)
+{
+    if (news == NOTIFY_WAITS)
+        header_bar_show_waits(view);
+    else
+        header_bar_show_titles(view);
+}
+
 GtkWidget *header_bar_new(struct view *view)
 {
+    notifier_connect(&view->notifier, NOTIFY_LAST,
+                     NOTIFY_BIT(NOTIFY_WAITS) | NOTIFY_BIT(NOTIFY_DIAGRAM),
+                     header_bar_on_notification);
     GtkWidget *header = gtk_header_bar_new(), *titles = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
               *menu = gtk_menu_button_new();
     struct header_bar *bar = viewer_addons_add(&view->addons, &header_bar_addon);

@@ -8,6 +8,5 @@ struct view;
 
 GtkWidget *header_bar_new(struct view *view);
 void header_bar_show_titles(struct view *view);
-void header_bar_show_waits(struct view *view); /* call when the waiting threads were updated */
 
 #endif

@@ -20,7 +20,7 @@ static gboolean on_switch(GtkSwitch *widget, gboolean on, gpointer data)
     if (o->on == &o->view->viewer_settings.look.dark)
         o->view->viewer_settings.dark_follows = false;
     diagram_view_rebuild(o->view);
-    notify_listener(&o->view->listener, NOTIFY_SETTINGS);
+    notifier_emit(&o->view->notifier, NOTIFY_SETTINGS);
     return FALSE;
 }
 
@@ -56,7 +56,7 @@ static void on_labels(GObject *object, GParamSpec *spec, gpointer data)
         return;
     server_link_rename_all_lines(&view->server_link, view->viewer_settings.look.labels);
     diagram_view_rebuild(view);
-    notify_listener(&view->listener, NOTIFY_DIAGRAM);
+    notifier_emit(&view->notifier, NOTIFY_DIAGRAM);
 }
 
 static void on_editor(GtkEditable *entry, gpointer data)

@@ -59,7 +59,7 @@ static void remote_goto_go_to_event(struct view *view, struct event_id at,
 {
     char event[48];
     highlights_set(&view->highlights, next, count, NULL, 0);
-    notify_listener(&view->listener, NOTIFY_HITS);
+    notifier_emit(&view->notifier, NOTIFY_HITS);
     if (!at.line)
         return;
     if (!event_id_equal(at, view->viewport.place.selected))

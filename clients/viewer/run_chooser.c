@@ -86,8 +86,29 @@ static void on_run_chosen(GObject *object, GParamSpec *spec, gpointer data)
     g_free(number);
 }
 
+/* Lets a newer run replace the present one only where nothing is lost: while following its end,
+ * with nothing selected. */
+static void run_chooser_watch(struct view *view)
+{
+    const struct view_state *p = &view->viewport.place;
+    bool goes =
+        !view->server_link.has_run || (p->follow && !p->selected.line && view->server_link.newest &&
+                                       !run_chooser_find(view)->newer_pending);
+    server_link_set_feed(&view->server_link, goes ? FEED_ON : FEED_STAY);
+}
+
+static void run_chooser_on_notification(struct view *view, enum notification news)
+{
+    (void)news;
+    run_chooser_watch(view);
+}
+
 GtkWidget *run_chooser_new(struct view *view)
 {
+    notifier_connect(&view->notifier, NOTIFY_LAST,
+                     NOTIFY_BIT(NOTIFY_PLACE) | NOTIFY_BIT(NOTIFY_SELECTION) |
+                         NOTIFY_BIT(NOTIFY_ACTIONS),
+                     run_chooser_on_notification);
     struct run_chooser *chooser = viewer_addons_add(&view->addons, &run_chooser_addon);
     GtkWidget *choice = chooser->choice = gtk_drop_down_new(NULL, NULL);
     gtk_widget_set_visible(choice, FALSE);
@@ -97,17 +118,6 @@ GtkWidget *run_chooser_new(struct view *view)
 }
 
 /* ---- newer runs ---- */
-
-/* Lets a newer run replace the present one only where nothing is lost: while following its end,
- * with nothing selected. */
-void run_chooser_watch(struct view *view)
-{
-    const struct view_state *p = &view->viewport.place;
-    bool goes =
-        !view->server_link.has_run || (p->follow && !p->selected.line && view->server_link.newest &&
-                                       !run_chooser_find(view)->newer_pending);
-    server_link_set_feed(&view->server_link, goes ? FEED_ON : FEED_STAY);
-}
 
 static void run_chooser_select_newest(void *user)
 {

@@ -12,8 +12,6 @@ struct view;
 GtkWidget *run_chooser_new(struct view *view);
 void run_chooser_request(struct view *view); /* requests the list */
 
-/* Call when what is followed, selected or shown may have changed. */
-void run_chooser_watch(struct view *view);
 void run_chooser_on_begun(struct view *view, const char *name);
 void run_chooser_on_shown(struct view *view); /* call when another run is shown */
 

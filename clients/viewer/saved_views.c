@@ -101,8 +101,8 @@ static bool saved_views_load_file(struct view *view, const char *file)
     server_link_rename_all_lines(&view->server_link, look.labels);
     view_state_copy(&view->viewport.place, &place);
     view_state_free(&place);
-    notify_listener(&view->listener, NOTIFY_ROWS);
-    notify_listener(&view->listener, NOTIFY_SETTINGS);
+    notifier_emit(&view->notifier, NOTIFY_ROWS);
+    notifier_emit(&view->notifier, NOTIFY_SETTINGS);
     return true;
 }
 

@@ -73,7 +73,7 @@ static void open_notes(struct view *view)
     struct error error;
     if (!run_notes_open(&view->run_notes, &error))
         status_line_show_problem(&view->status_line, NULL, "%s", error.text);
-    notify_listener(&view->listener, NOTIFY_NOTES);
+    notifier_emit(&view->notifier, NOTIFY_NOTES);
 }
 
 static void on_run(void *user)
@@ -109,7 +109,7 @@ static void on_run(void *user)
     if (session_warning(source))
         status_line_show(&view->status_line, "%s: %s", source->name, session_warning(source));
     run_chooser_request(view);
-    notify_listener(&view->listener, NOTIFY_QUIET);
+    notifier_emit(&view->notifier, NOTIFY_QUIET);
     overview_map_request(view);
 }
 
@@ -120,7 +120,7 @@ static gboolean on_quiet(gpointer data)
 {
     struct view *view = data;
     session_state(view)->quiet = 0;
-    notify_listener(&view->listener, NOTIFY_QUIET);
+    notifier_emit(&view->notifier, NOTIFY_QUIET);
     overview_map_request(view);
     return G_SOURCE_REMOVE;
 }
@@ -153,9 +153,9 @@ static void session_on_run_updated(void *user)
     header_bar_show_titles(view);
     session_report_end(view);
     status_line_show_lag(&view->status_line, view->server_link.behind_ns);
-    notify_listener(&view->listener, NOTIFY_RUN_UPDATED);
+    notifier_emit(&view->notifier, NOTIFY_RUN_UPDATED);
     if (view->viewport.place.follow || !view->scene_cache.window.more_right)
-        notify_listener(&view->listener, NOTIFY_PLACE);
+        notifier_emit(&view->notifier, NOTIFY_PLACE);
     gint64 now = g_get_monotonic_time();
     if (now - session_state(view)->map_us > MAP_EVERY_US) {
         session_state(view)->map_us = now;

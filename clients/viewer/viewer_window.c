@@ -39,7 +39,7 @@
 #include "clients/viewer/saved_views.h"
 #include "clients/viewer/welcome_page.h"
 
-/* ---- notifications ---- */
+/* ---- settings ---- */
 
 static void apply_dark(struct viewer_settings *settings)
 {
@@ -55,78 +55,12 @@ static void apply_dark(struct viewer_settings *settings)
     g_free(theme);
 }
 
-static void viewer_window_queue_draw(struct view *view)
+static void viewer_window_on_settings(struct view *view, enum notification news)
 {
-    gtk_widget_queue_draw(view->canvas);
-    gtk_widget_queue_draw(view->overview_map.widget);
-}
-
-static void viewer_window_apply_settings(struct view *view)
-{
+    (void)news;
     apply_dark(&view->viewer_settings);
     gtk_widget_set_visible(view->panel, view->viewer_settings.panel);
     gtk_widget_set_visible(view->overview_map.widget, view->viewer_settings.map);
-    time_scale_show(view);
-    legend_bar_show(view);
-    scene_cache_invalidate(&view->scene_cache);
-    viewer_window_queue_draw(view);
-    actions_update(view);
-}
-
-static void viewer_window_on_diagram(struct view *view)
-{
-    time_scale_show(view);
-    legend_bar_show(view);
-    header_bar_show_titles(view);
-    viewer_window_queue_draw(view);
-}
-
-static void viewer_window_on_notification(void *user, enum notification news)
-{
-    struct view *view = user;
-    if (news == NOTIFY_DIAGRAM)
-        time_axis_invalidate(view);
-    panels_notify(view, news);
-    analysis_pane_notify(view, news);
-    wait_cause_on_notification(view, news);
-    path_overlay_on_notification(view, news);
-    wait_coloring_on_notification(view, news);
-    function_highlight_on_notification(view, news);
-    breakpoint_marks_on_notification(view, news);
-    overview_overlay_on_notification(view, news);
-    status_card_on_notification(view, news);
-    if (news == NOTIFY_PLACE || news == NOTIFY_SELECTION || news == NOTIFY_ACTIONS)
-        run_chooser_watch(view);
-    if (news == NOTIFY_PLACE || news == NOTIFY_ROWS) {
-        diagram_view_request(view);
-        diagram_view_keep_current(view);
-    }
-    if (news == NOTIFY_ROWS)
-        overview_map_request(view);
-    if (news == NOTIFY_RESTORED) {
-        scroll_stop(view);
-        selection_on_restored(view);
-        overview_map_request(view); /* the axis or the lines may differ */
-    }
-    if (news == NOTIFY_DIAGRAM)
-        viewer_window_on_diagram(view);
-    if (news == NOTIFY_WAITS)
-        header_bar_show_waits(view);
-    if (news == NOTIFY_EVENT_RELATIONS)
-        gtk_widget_queue_draw(view->legend);
-    if (news == NOTIFY_LOOK || news == NOTIFY_HITS || news == NOTIFY_NOTES)
-        scene_cache_invalidate(&view->scene_cache);
-    if ((news == NOTIFY_LOOK && !view->diagram_view.leaving) || news == NOTIFY_HITS ||
-        news == NOTIFY_VISIBLE_PART || news == NOTIFY_NOTES)
-        viewer_window_queue_draw(view);
-    if (news == NOTIFY_ACTIONS) {
-        picture_tell_much(view);
-        actions_update(view);
-        time_scale_show(view);
-        legend_bar_show(view);
-    }
-    if (news == NOTIFY_SETTINGS)
-        viewer_window_apply_settings(view);
 }
 
 /* ---- buttons of the status line and the banner ---- */
@@ -158,19 +92,22 @@ static void on_accept(void *user) { saved_views_apply_arrangement(user); }
 /* Connects the parts. */
 static void connect_parts(struct view *view)
 {
-    view->listener = (struct listener){viewer_window_on_notification, view};
+    view->notifier.view = view;
+    notifier_connect(&view->notifier, NOTIFY_FIRST, NOTIFY_BIT(NOTIFY_SETTINGS),
+                     viewer_window_on_settings);
     view->server_link =
         (struct server_link){.callbacks = &viewer_session_callbacks, .user = view, .source.fd = -1};
     view->viewport = (struct viewport){.place.zoom = VIEWPORT_INITIAL_ZOOM,
                                        .unit_px = 1,
                                        .scene_cache = &view->scene_cache,
                                        .settings = &view->viewer_settings,
-                                       .listener = &view->listener};
-    view->history = (struct view_history){.place = &view->viewport.place, .news = &view->listener};
+                                       .notifier = &view->notifier};
+    view->history =
+        (struct view_history){.place = &view->viewport.place, .notifier = &view->notifier};
     view->selection_relations =
-        (struct selection_relations){.link = &view->server_link, .news = &view->listener};
-    view->run_notes = (struct run_notes){.link = &view->server_link, .news = &view->listener};
-    view->search = (struct viewer_search){.link = &view->server_link, .news = &view->listener};
+        (struct selection_relations){.link = &view->server_link, .notifier = &view->notifier};
+    view->run_notes = (struct run_notes){.link = &view->server_link, .notifier = &view->notifier};
+    view->search = (struct viewer_search){.link = &view->server_link, .notifier = &view->notifier};
     view->status_line.user = view;
     view->status_line.cancel = on_cancel;
     view->status_line.again = viewer_window_on_retry;
@@ -188,7 +125,7 @@ static void on_letters(GtkSettings *settings, GParamSpec *spec, gpointer data)
     canvas_resized(view, gtk_widget_get_width(view->canvas), gtk_widget_get_height(view->canvas));
     diagram_view_rebuild(view);
     legend_bar_show(view);
-    notify_listener(&view->listener, NOTIFY_LOOK);
+    notifier_emit(&view->notifier, NOTIFY_LOOK);
     gtk_widget_queue_draw(view->window);
 }
 
@@ -288,7 +225,7 @@ void viewer_window_new(GtkApplication *application, const char *source, const ch
     g_signal_connect(view->window, "close-request", G_CALLBACK(on_close), view);
     actions_install(view);
     focus_watch(view);
-    notify_listener(&view->listener, NOTIFY_SETTINGS);
+    notifier_emit(&view->notifier, NOTIFY_SETTINGS);
     header_bar_show_titles(view);
     welcome_page_show(view, "Opening", "");
     gtk_window_present(GTK_WINDOW(view->window));

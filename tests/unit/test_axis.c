@@ -125,7 +125,7 @@ static void it_is_that_of_the_scene_that_is_here(void **state)
     view.viewport.place.overview = false;
     view.scene_cache.scene = NULL;
     assert_null(time_axis_of(&view));
-    time_axis_invalidate(&view);
+    time_axis_on_notification(&view, NOTIFY_DIAGRAM);
     for (size_t i = 0; i < view.addons.count; i++)
         g_free(view.addons.states[i].state);
     g_free(view.addons.states);

@@ -18,14 +18,14 @@ static struct scene scene;
 static struct scene_cache stage;
 static struct viewer_settings settings;
 
-static void hear(void *user, enum notification news)
+static void hear(struct view *user, enum notification news)
 {
     (void)news;
-    ++*(unsigned *)user;
+    ++*(unsigned *)(void *)user;
 }
 
 static unsigned heard;
-static const struct listener news = {hear, &heard};
+static struct notifier news;
 
 static struct viewport seen(double zoom, bool vertical)
 {
@@ -62,7 +62,7 @@ static struct viewport seen(double zoom, bool vertical)
                              .height_px = 260,
                              .scene_cache = &stage,
                              .settings = &settings,
-                             .listener = &news};
+                             .notifier = &news};
 }
 
 static void a_left_edge_that_is_set_is_there(void **state)
@@ -235,5 +235,7 @@ int main(void)
         cmocka_unit_test(few_rows_fill_the_height),
         cmocka_unit_test(pinned_rows_come_first_with_their_clusters),
     };
+    news.view = (void *)&heard;
+    notifier_connect(&news, NOTIFY_MIDDLE, NOTIFY_ALL, hear);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

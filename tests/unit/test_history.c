@@ -6,16 +6,16 @@ struct heard {
     unsigned restored, switches;
 };
 
-static void hear(void *user, enum notification news)
+static void hear(struct view *user, enum notification news)
 {
-    struct heard *heard = user;
+    struct heard *heard = (void *)user;
     heard->restored += news == NOTIFY_RESTORED;
     heard->switches += news == NOTIFY_ACTIONS;
 }
 
 struct setting {
     struct heard heard;
-    struct listener news;
+    struct notifier news;
     struct view_state place;
     struct view_history history;
 };
@@ -23,8 +23,9 @@ struct setting {
 static void begin(struct setting *s)
 {
     *s = (struct setting){.place = {.zoom = 1}};
-    s->news = (struct listener){hear, &s->heard};
-    s->history = (struct view_history){.place = &s->place, .news = &s->news};
+    s->news.view = (void *)&s->heard;
+    notifier_connect(&s->news, NOTIFY_MIDDLE, NOTIFY_ALL, hear);
+    s->history = (struct view_history){.place = &s->place, .notifier = &s->news};
 }
 
 static void end(struct setting *s)

@@ -37,7 +37,7 @@ struct tab_instance *analysis_pane_current_tab(struct view *view)
     return d->paged[0];
 }
 
-void analysis_pane_notify(struct view *view, enum notification news)
+static void analysis_pane_on_notification(struct view *view, enum notification news)
 {
     struct analysis_pane *d = analysis_pane_find(view);
     if (news == NOTIFY_SETTINGS && view->viewer_settings.drawer != gtk_widget_get_visible(d->box)) {
@@ -66,9 +66,9 @@ static void analysis_pane_set_open(struct view *view, bool open)
     view->viewer_settings.drawer = open;
     if (!open) {
         highlights_clear(&view->highlights);
-        notify_listener(&view->listener, NOTIFY_HITS);
+        notifier_emit(&view->notifier, NOTIFY_HITS);
     }
-    notify_listener(&view->listener, NOTIFY_SETTINGS);
+    notifier_emit(&view->notifier, NOTIFY_SETTINGS);
 }
 
 void analysis_pane_open(struct view *view, const char *page)
@@ -195,6 +195,7 @@ static void analysis_pane_on_key(struct view *view)
 
 GtkWidget *analysis_pane_new(struct view *view, GtkWidget *picture)
 {
+    notifier_connect(&view->notifier, NOTIFY_MIDDLE, NOTIFY_ALL, analysis_pane_on_notification);
     struct analysis_pane *d = viewer_addons_add(&view->addons, &analysis_pane_addon);
     d->paned = gtk_paned_new(GTK_ORIENTATION_VERTICAL);
     d->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);

@@ -11,7 +11,6 @@ struct view;
 
 /* Returns the diagram with the pane below it, whose height the user can drag. */
 GtkWidget *analysis_pane_new(struct view *view, GtkWidget *picture);
-void analysis_pane_notify(struct view *view, enum notification news);
 void analysis_pane_clear(struct view *view); /* another run */
 /* Opens it with this tab (NULL: the previous one), and gives it the focus. */
 void analysis_pane_open(struct view *view, const char *page);

@@ -122,7 +122,7 @@ static void box_selected(struct view *view, int row)
 {
     highlights_clear(&view->highlights);
     calls_on_row_selected(view, tab_table(calls_state(view)->paged), row);
-    notify_listener(&view->listener, NOTIFY_HITS);
+    notifier_emit(&view->notifier, NOTIFY_HITS);
 }
 
 static bool is_drawn(const struct calls_tab *c) { return c->shape == BOXES || c->shape == GRAPH; }
@@ -147,7 +147,7 @@ static void select_quietly(struct view *view, const struct result_table *t, int 
         select_row(view, row);
         highlights_clear(&view->highlights);
         calls_on_row_selected(view, t, row);
-        notify_listener(&view->listener, NOTIFY_HITS);
+        notifier_emit(&view->notifier, NOTIFY_HITS);
     } else {
         tab_select(c->paged, row);
     }
@@ -228,7 +228,7 @@ static void calls_on_notification(struct view *view, enum notification news)
         tab_request(c->paged); /* it was changed while the tab was hidden */
     if (news == NOTIFY_DIAGRAM && c->marks.count) {
         call_marks_mark(view, &c->marks);
-        notify_listener(&view->listener, NOTIFY_HITS);
+        notifier_emit(&view->notifier, NOTIFY_HITS);
     }
     if (news == NOTIFY_SELECTION && call_filter_range_has_changed(&c->range, view))
         tab_request(calls_state(view)->paged);

@@ -54,7 +54,7 @@ static void source_hits_receive_hits(void *user, const struct response_chunk *an
         events[i] = found.hits[i].at;
     if (decoder_finish(answer->in) && h->path && found.hit_count) {
         highlights_add(&h->view->highlights, events, found.hit_count);
-        notify_listener(&h->view->listener, NOTIFY_HITS);
+        notifier_emit(&h->view->notifier, NOTIFY_HITS);
     }
     g_free(events);
     search_result_free(&found);

@@ -178,7 +178,7 @@ static void on_selected(void *user, int row)
         highlights_set(&view->highlights, &r->event, 1, r->lines, r->line_count);
         mark_line(s, row);
     }
-    notify_listener(&view->listener, NOTIFY_HITS);
+    notifier_emit(&view->notifier, NOTIFY_HITS);
 }
 
 static void on_activated(void *user, int row)

@@ -262,7 +262,7 @@ static void on_selected(void *user, int row)
         p->page->selected(view, tab_table(p), row < 0 ? row : tab_header_text(p, row));
     if (p->page->on_row_selected)
         p->page->on_row_selected(view, tab_table(p), row);
-    notify_listener(&view->listener, NOTIFY_HITS);
+    notifier_emit(&view->notifier, NOTIFY_HITS);
 }
 
 static void on_activated(void *user, int row)

@@ -66,7 +66,7 @@ static void waits_tab_mark_waits(struct view *view, struct waits_tab *s)
     }
     highlights_add(&view->highlights, (struct event_id *)(void *)events->data, events->len);
     g_array_free(events, TRUE);
-    notify_listener(&view->listener, NOTIFY_HITS);
+    notifier_emit(&view->notifier, NOTIFY_HITS);
 }
 
 static void waits_tab_on_table(void *user)

@@ -81,7 +81,7 @@ void breakpoint_marks_read(struct view *view)
     }
     g_free(trace);
     find_events(view);
-    notify_listener(&view->listener, NOTIFY_LOOK);
+    notifier_emit(&view->notifier, NOTIFY_LOOK);
 }
 
 void breakpoint_marks_on_notification(struct view *view, enum notification news)

@@ -11,6 +11,10 @@
 #include "clients/viewer/diagram/pointer_input.h"
 #include "clients/viewer/diagram/row_search.h"
 #include "clients/viewer/diagram/path_overlay.h"
+#include "clients/viewer/diagram/selection.h"
+#include "clients/viewer/diagram/status_card.h"
+#include "clients/viewer/diagram/time_axis.h"
+#include "clients/viewer/diagram/wait_cause.h"
 #include "clients/viewer/diagram/wait_coloring.h"
 #include "clients/viewer/diagram/viewer.h"
 
@@ -331,7 +335,7 @@ void canvas_resized(struct view *view, int width, int height)
     view->viewport.width_px = (int)(width / view->viewport.unit_px);
     view->viewport.height_px = (int)(height / view->viewport.unit_px);
     row_scrollbar_update(view);
-    notify_listener(&view->listener, NOTIFY_PLACE);
+    notifier_emit(&view->notifier, NOTIFY_PLACE);
 }
 
 static void on_resize(GtkDrawingArea *area, int width, int height, gpointer data)
@@ -353,8 +357,51 @@ static GtkWidget *new_area(struct view *view)
     return area;
 }
 
+static void canvas_on_outdated(struct view *view, enum notification news)
+{
+    (void)news;
+    scene_cache_invalidate(&view->scene_cache);
+}
+
+static void canvas_on_changed(struct view *view, enum notification news)
+{
+    if (news != NOTIFY_LOOK || !view->diagram_view.leaving)
+        gtk_widget_queue_draw(view->canvas);
+}
+
+/* Connects what the canvas draws. */
+static void canvas_connect(struct notifier *to)
+{
+    const uint32_t look = NOTIFY_BIT(NOTIFY_LOOK) | NOTIFY_BIT(NOTIFY_HITS) |
+                          NOTIFY_BIT(NOTIFY_NOTES) | NOTIFY_BIT(NOTIFY_SETTINGS);
+    notifier_connect(to, NOTIFY_FIRST, NOTIFY_BIT(NOTIFY_DIAGRAM), time_axis_on_notification);
+    notifier_connect(to, NOTIFY_FIRST, look, canvas_on_outdated);
+    notifier_connect(to, NOTIFY_MIDDLE, NOTIFY_BIT(NOTIFY_SELECTION) | NOTIFY_BIT(NOTIFY_DIAGRAM),
+                     wait_cause_on_notification);
+    notifier_connect(to, NOTIFY_MIDDLE, NOTIFY_ALL, path_overlay_on_notification);
+    notifier_connect(to, NOTIFY_MIDDLE, NOTIFY_ALL, wait_coloring_on_notification);
+    notifier_connect(to, NOTIFY_MIDDLE, NOTIFY_ALL, function_highlight_on_notification);
+    notifier_connect(to, NOTIFY_MIDDLE, NOTIFY_BIT(NOTIFY_DIAGRAM),
+                     breakpoint_marks_on_notification);
+    notifier_connect(to, NOTIFY_MIDDLE, NOTIFY_ALL, overview_overlay_on_notification);
+    notifier_connect(to, NOTIFY_MIDDLE,
+                     NOTIFY_BIT(NOTIFY_SELECTION) | NOTIFY_BIT(NOTIFY_DIAGRAM) |
+                         NOTIFY_BIT(NOTIFY_SELECTION_RELATIONS) | NOTIFY_BIT(NOTIFY_WAIT_CAUSE),
+                     status_card_on_notification);
+    notifier_connect(to, NOTIFY_LAST,
+                     NOTIFY_BIT(NOTIFY_PLACE) | NOTIFY_BIT(NOTIFY_ROWS) |
+                         NOTIFY_BIT(NOTIFY_ACTIONS),
+                     diagram_view_on_notification);
+    notifier_connect(to, NOTIFY_LAST, NOTIFY_BIT(NOTIFY_RESTORED), scroll_on_restored);
+    notifier_connect(to, NOTIFY_LAST, NOTIFY_BIT(NOTIFY_RESTORED), selection_on_restored);
+    notifier_connect(to, NOTIFY_LAST,
+                     look | NOTIFY_BIT(NOTIFY_VISIBLE_PART) | NOTIFY_BIT(NOTIFY_DIAGRAM),
+                     canvas_on_changed);
+}
+
 GtkWidget *canvas_new(struct view *view)
 {
+    canvas_connect(&view->notifier);
     view->canvas = new_area(view);
     GtkWidget *grid = row_scrollbar_new(view);
     pointer_input_watch(view, view->canvas);

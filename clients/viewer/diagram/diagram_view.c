@@ -88,7 +88,7 @@ static void diagram_view_fix_place(struct view *view)
 
 #define TOO_MUCH "Too many events per column; use a finer time scale or zoom out"
 
-void picture_tell_much(struct view *view)
+static void diagram_view_show_excess(struct view *view)
 {
     const struct view_state *p = &view->viewport.place;
     status_while(&view->status_line,
@@ -113,8 +113,8 @@ static void diagram_view_show_window(struct view *view, struct window_info *wind
     if (view->diagram_view.fresh)
         line_groups_use_default(view);
     view->diagram_view.fresh = false;
-    notify_listener(&view->listener, NOTIFY_DIAGRAM);
-    picture_tell_much(view);
+    notifier_emit(&view->notifier, NOTIFY_DIAGRAM);
+    diagram_view_show_excess(view);
 }
 
 /* ---- requests ---- */
@@ -214,4 +214,14 @@ static void diagram_view_request_window(struct view *view)
     view->diagram_view.shift_pt = view->viewport.place.shift_pt;
     request_slot_request_window(&view->server_link, &view->diagram_view.placing, &request,
                                 diagram_view_receive_window, view);
+}
+
+void diagram_view_on_notification(struct view *view, enum notification news)
+{
+    if (news == NOTIFY_ACTIONS) {
+        diagram_view_show_excess(view);
+        return;
+    }
+    diagram_view_request(view);
+    diagram_view_keep_current(view);
 }

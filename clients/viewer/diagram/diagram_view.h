@@ -3,6 +3,7 @@
 #ifndef CLIENTS_VIEWER_DIAGRAM_DIAGRAM_VIEW_H
 #define CLIENTS_VIEWER_DIAGRAM_DIAGRAM_VIEW_H
 
+#include "clients/viewer/state/notifications.h"
 #include "clients/viewer/state/request_slot.h"
 
 struct view;
@@ -19,7 +20,8 @@ struct diagram_view {
 void diagram_view_request(struct view *view); /* state bands, when zoomed out */
 void diagram_view_keep_current(
     struct view *view); /* if no window is requested, draws the present one after all */
-void picture_tell_much(struct view *view); /* warns while a column contains too many events */
+/* Requests the window for another view state; warns while a column contains too many events. */
+void diagram_view_on_notification(struct view *view, enum notification news);
 void diagram_view_rebuild(struct view *view); /* with other labels, symbols or times */
 
 #endif

@@ -49,8 +49,8 @@ void function_highlight_set(struct view *view, const char *lit, bool marks)
         history_mark(&view->history, "function");
     free(p->lit);
     p->lit = lit ? xstrdup(lit) : NULL;
-    notify_listener(&view->listener, NOTIFY_VISIBLE_PART);
-    notify_listener(&view->listener, NOTIFY_ACTIONS);
+    notifier_emit(&view->notifier, NOTIFY_VISIBLE_PART);
+    notifier_emit(&view->notifier, NOTIFY_ACTIONS);
 }
 
 bool function_highlight_is_shown(const struct view *view)

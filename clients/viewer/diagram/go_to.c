@@ -45,8 +45,8 @@ static void go_to_select_and_show(struct view *view, struct event_id at, uint64_
         return;
     }
     scroll_anchor_set_event(&view->viewport, at, position);
-    notify_listener(&view->listener, NOTIFY_PLACE);
-    notify_listener(&view->listener, NOTIFY_ACTIONS);
+    notifier_emit(&view->notifier, NOTIFY_PLACE);
+    notifier_emit(&view->notifier, NOTIFY_ACTIONS);
 }
 
 void go_to_event(struct view *view, struct event_id at, uint64_t position)
@@ -59,15 +59,15 @@ void go_to_position(struct view *view, uint64_t position)
 {
     history_mark(&view->history, "position");
     scroll_anchor_set_position(&view->viewport, position);
-    notify_listener(&view->listener, NOTIFY_PLACE);
-    notify_listener(&view->listener, NOTIFY_ACTIONS);
+    notifier_emit(&view->notifier, NOTIFY_PLACE);
+    notifier_emit(&view->notifier, NOTIFY_ACTIONS);
 }
 
 void go_to_time(struct view *view, int64_t ns)
 {
     history_mark(&view->history, "time");
     scroll_anchor_set_time(&view->viewport, ns);
-    notify_listener(&view->listener, NOTIFY_PLACE);
+    notifier_emit(&view->notifier, NOTIFY_PLACE);
 }
 
 void go_to_neighbor(struct view *view, struct event_id at, uint64_t position)

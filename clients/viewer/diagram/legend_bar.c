@@ -103,8 +103,20 @@ void legend_bar_show(struct view *view)
     gtk_widget_queue_draw(view->legend);
 }
 
+static void legend_bar_on_notification(struct view *view, enum notification news)
+{
+    if (news == NOTIFY_EVENT_RELATIONS)
+        gtk_widget_queue_draw(view->legend);
+    else
+        legend_bar_show(view);
+}
+
 GtkWidget *legend_bar_new(struct view *view)
 {
+    notifier_connect(&view->notifier, NOTIFY_LAST,
+                     NOTIFY_BIT(NOTIFY_EVENT_RELATIONS) | NOTIFY_BIT(NOTIFY_DIAGRAM) |
+                         NOTIFY_BIT(NOTIFY_ACTIONS) | NOTIFY_BIT(NOTIFY_SETTINGS),
+                     legend_bar_on_notification);
     view->legend = gtk_drawing_area_new();
     gtk_widget_set_visible(view->legend, FALSE);
     gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(view->legend), legend_bar_draw_area, view,

@@ -89,5 +89,5 @@ void line_slide_shift(struct view *view, uint32_t line, int events)
     p->anchor = ANCHOR_POSITION;
     anchor_at_edge(view);
     view_state_move(p, line, events);
-    notify_listener(&view->listener, NOTIFY_PLACE);
+    notifier_emit(&view->notifier, NOTIFY_PLACE);
 }

@@ -69,7 +69,7 @@ static void measured_states_receive(void *user, const struct response_chunk *ans
     struct view *view = user;
     if (answer->part == RESPONSE_STATE_BANDS || answer->part == RESPONSE_ERROR)
         measured_states_receive_part(view, answer);
-    notify_listener(&view->listener, NOTIFY_VISIBLE_PART);
+    notifier_emit(&view->notifier, NOTIFY_VISIBLE_PART);
 }
 
 static void measured_states_request(struct view *view, struct measured_states *l)

@@ -132,10 +132,10 @@ static void overview_receive_bands(void *user, const struct response_chunk *answ
             p->overview_to = (double)strip.to;
         }
         row_scrollbar_update(view);
-        notify_listener(&view->listener, NOTIFY_VISIBLE_PART);
+        notifier_emit(&view->notifier, NOTIFY_VISIBLE_PART);
     }
     if (answer->last && request_slot_resend_needed(&view->overview.counting, answer))
-        notify_listener(&view->listener, NOTIFY_PLACE);
+        notifier_emit(&view->notifier, NOTIFY_PLACE);
 }
 
 void overview_request(struct view *view)
@@ -190,7 +190,7 @@ void overview_enter(struct view *view)
     p->overview_to = p->column_ns ? (double)to_ns : (double)last + 1;
     clamp_range(view, p->overview_to - p->overview_from);
     overview_request(view);
-    notify_listener(&view->listener, NOTIFY_ACTIONS);
+    notifier_emit(&view->notifier, NOTIFY_ACTIONS);
 }
 
 static double overview_position_at(const struct view *view, double x_px)
@@ -218,8 +218,8 @@ void overview_zoom_into_marks(struct view *view, double x_px)
         scroll_anchor_set_position(&view->viewport, at > 0 ? (uint64_t)at : 0);
         view->viewport.anchor.x_px = x_px;
     }
-    notify_listener(&view->listener, NOTIFY_PLACE);
-    notify_listener(&view->listener, NOTIFY_ACTIONS);
+    notifier_emit(&view->notifier, NOTIFY_PLACE);
+    notifier_emit(&view->notifier, NOTIFY_ACTIONS);
 }
 
 /* Returns the span, in events or ns, below which zooming in shows marks. */

@@ -222,8 +222,22 @@ static void on_map_resize(GtkDrawingArea *area, int width, int height, gpointer 
     overview_map_request(data);
 }
 
+static void overview_map_on_notification(struct view *view, enum notification news)
+{
+    if (news == NOTIFY_ROWS || news == NOTIFY_RESTORED)
+        overview_map_request(view); /* the axis or the lines may differ */
+    else
+        gtk_widget_queue_draw(view->overview_map.widget);
+}
+
 GtkWidget *overview_map_new(struct view *view)
 {
+    notifier_connect(&view->notifier, NOTIFY_LAST,
+                     NOTIFY_BIT(NOTIFY_ROWS) | NOTIFY_BIT(NOTIFY_RESTORED) |
+                         NOTIFY_BIT(NOTIFY_LOOK) | NOTIFY_BIT(NOTIFY_HITS) |
+                         NOTIFY_BIT(NOTIFY_NOTES) | NOTIFY_BIT(NOTIFY_VISIBLE_PART) |
+                         NOTIFY_BIT(NOTIFY_DIAGRAM) | NOTIFY_BIT(NOTIFY_SETTINGS),
+                     overview_map_on_notification);
     view->overview_map.widget = gtk_drawing_area_new();
     gtk_widget_set_size_request(view->overview_map.widget, -1, 44);
     gtk_widget_set_tooltip_text(view->overview_map.widget, "Minimap; click or drag to navigate");

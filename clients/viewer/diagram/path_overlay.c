@@ -81,7 +81,7 @@ static void mark_step(struct view *view, struct path_overlay *k)
     highlights_add(&view->highlights, (struct event_id *)(void *)events->data, events->len);
     g_array_free(events, TRUE);
     k->marks.is = CELL_NULL;
-    notify_listener(&view->listener, NOTIFY_HITS);
+    notifier_emit(&view->notifier, NOTIFY_HITS);
 }
 
 static void path_overlay_on_table(void *user)

@@ -199,7 +199,7 @@ void row_requests_begin(struct view *view, const char *what)
 void row_requests_done(struct view *view)
 {
     view_state_pinned_first(&view->viewport.place);
-    notify_listener(&view->listener, NOTIFY_ROWS);
+    notifier_emit(&view->notifier, NOTIFY_ROWS);
 }
 
 bool row_requests_is_pinned(const struct view_state *p, uint32_t line)

@@ -47,8 +47,8 @@ static void on_down(GtkAdjustment *adjustment, gpointer data)
     history_mark(&view->history, "rows");
     view->viewport.place.rise_pt = gtk_adjustment_get_value(adjustment);
     if (view->scene_cache.row_total > view->scene_cache.window.row_count)
-        notify_listener(&view->listener, NOTIFY_PLACE);
-    notify_listener(&view->listener, NOTIFY_VISIBLE_PART);
+        notifier_emit(&view->notifier, NOTIFY_PLACE);
+    notifier_emit(&view->notifier, NOTIFY_VISIBLE_PART);
 }
 
 GtkWidget *row_scrollbar_new(struct view *view)

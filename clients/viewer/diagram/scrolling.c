@@ -45,9 +45,9 @@ static void scroll_on_moved(struct view *view)
     if (view->viewer_settings.reselect && view->viewport.place.selected.line &&
         !view->scroll.reselect)
         view->scroll.reselect = g_timeout_add(300, on_reselect, view);
-    notify_listener(&view->listener, NOTIFY_VISIBLE_PART);
+    notifier_emit(&view->notifier, NOTIFY_VISIBLE_PART);
     if (viewport_needs_more(&view->viewport))
-        notify_listener(&view->listener, NOTIFY_PLACE);
+        notifier_emit(&view->notifier, NOTIFY_PLACE);
 }
 
 void scroll_to(struct view *view, double left_pt)
@@ -92,7 +92,7 @@ void scroll_start(struct view *view)
     p->from = 0;
     p->shift_pt = 0;
     p->overview = false;
-    notify_listener(&view->listener, NOTIFY_PLACE);
+    notifier_emit(&view->notifier, NOTIFY_PLACE);
 }
 
 void scroll_follow(struct view *view, bool follow)
@@ -107,11 +107,11 @@ void scroll_follow(struct view *view, bool follow)
         p->follow = true;
         p->overview = false;
         p->anchor = ANCHOR_END;
-        notify_listener(&view->listener, NOTIFY_PLACE);
+        notifier_emit(&view->notifier, NOTIFY_PLACE);
     } else {
         scroll_anchor_leave_follow(&view->viewport);
     }
-    notify_listener(&view->listener, NOTIFY_ACTIONS);
+    notifier_emit(&view->notifier, NOTIFY_ACTIONS);
 }
 
 void scroll_stop(struct view *view)
@@ -119,4 +119,10 @@ void scroll_stop(struct view *view)
     if (view->scroll.reselect)
         g_source_remove(view->scroll.reselect);
     view->scroll.reselect = 0;
+}
+
+void scroll_on_restored(struct view *view, enum notification news)
+{
+    (void)news;
+    scroll_stop(view);
 }

@@ -27,8 +27,8 @@ static void selection_continue_colors(struct view *view)
         return;
     }
     view->scene_cache.colored = true;
-    notify_listener(&view->listener, NOTIFY_LOOK);
-    notify_listener(&view->listener, NOTIFY_EVENT_RELATIONS);
+    notifier_emit(&view->notifier, NOTIFY_LOOK);
+    notifier_emit(&view->notifier, NOTIFY_EVENT_RELATIONS);
 }
 
 void selection_request_colors(struct view *view)
@@ -51,8 +51,8 @@ void selection_set_silently(struct view *view, struct event_id at, bool second)
         p->second = (struct event_id){0, 0};
     selection_relations_clear(&view->selection_relations);
     view->scene_cache.colored = false;
-    notify_listener(&view->listener, NOTIFY_LOOK);
-    notify_listener(&view->listener, NOTIFY_SELECTION);
+    notifier_emit(&view->notifier, NOTIFY_LOOK);
+    notifier_emit(&view->notifier, NOTIFY_SELECTION);
     selection_relations_count(&view->selection_relations, view->viewport.place.selected, false);
     selection_relations_request(&view->selection_relations, view->viewport.place.selected,
                                 view->viewport.place.second);
@@ -71,16 +71,17 @@ void selection_set(struct view *view, struct event_id at, bool second)
     selection_set_silently(view, at, second);
 }
 
-void selection_on_restored(struct view *view)
+void selection_on_restored(struct view *view, enum notification news)
 {
     const struct view_state *p = &view->viewport.place;
+    (void)news;
     view->viewport.anchor.active = false;
     selection_relations_clear(&view->selection_relations);
-    notify_listener(&view->listener, NOTIFY_LOOK);
-    notify_listener(&view->listener, NOTIFY_PLACE);
+    notifier_emit(&view->notifier, NOTIFY_LOOK);
+    notifier_emit(&view->notifier, NOTIFY_PLACE);
     selection_relations_count(&view->selection_relations, p->selected, false);
     selection_relations_request(&view->selection_relations, p->selected, p->second);
-    notify_listener(&view->listener, NOTIFY_SELECTION);
-    notify_listener(&view->listener, NOTIFY_SETTINGS);
-    notify_listener(&view->listener, NOTIFY_ACTIONS);
+    notifier_emit(&view->notifier, NOTIFY_SELECTION);
+    notifier_emit(&view->notifier, NOTIFY_SETTINGS);
+    notifier_emit(&view->notifier, NOTIFY_ACTIONS);
 }

@@ -6,6 +6,7 @@
 #include "clients/connection/relation_query.h"
 #include "clients/viewer/state/request_slot.h"
 #include "wire/event_types.h"
+#include "clients/viewer/state/notifications.h"
 
 #include <stdbool.h>
 
@@ -20,8 +21,8 @@ struct selection_colors {
 void selection_set(struct view *view, struct event_id at, bool second);
 void selection_set_silently(struct view *view, struct event_id at,
                             bool second); /* a change without user action, which cannot be undone */
-void selection_on_restored(
-    struct view *view); /* NOTIFY_RESTORED: requests everything that belongs to it */
+/* Requests what belongs to the selection of a restored view state. */
+void selection_on_restored(struct view *view, enum notification news);
 /* Requests the relations for the present scene, if they are displayed. */
 void selection_request_colors(struct view *view);
 

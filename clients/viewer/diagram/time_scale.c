@@ -18,25 +18,6 @@ static void on_scale(GtkRange *range, gpointer data)
 }
 
 /* Creates the scale: logical order at 0, then up to 10^10 ns per column. */
-GtkWidget *time_scale_new(struct view *view)
-{
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-    view->time_scale.scale = gtk_scale_new_with_range(GTK_ORIENTATION_HORIZONTAL, 0, 10, 0.05);
-    view->time_scale.label = gtk_label_new("");
-    gtk_scale_set_draw_value(GTK_SCALE(view->time_scale.scale), FALSE);
-    gtk_widget_set_size_request(view->time_scale.scale, 200, -1);
-    gtk_label_set_width_chars(GTK_LABEL(view->time_scale.label), 16);
-    gtk_label_set_xalign(GTK_LABEL(view->time_scale.label), 0);
-    gtk_widget_set_tooltip_text(view->time_scale.scale,
-                                "Time per column (leftmost: logical order)");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(view->time_scale.scale),
-                                   GTK_ACCESSIBLE_PROPERTY_LABEL, "Time per column", -1);
-    g_signal_connect(view->time_scale.scale, "value-changed", G_CALLBACK(on_scale), view);
-    gtk_box_append(GTK_BOX(box), view->time_scale.scale);
-    gtk_box_append(GTK_BOX(box), view->time_scale.label);
-    return box;
-}
-
 void time_scale_show(struct view *view)
 {
     struct time_scale *t = &view->time_scale;
@@ -54,6 +35,35 @@ void time_scale_show(struct view *view)
     t->moving = false;
 }
 
+static void time_scale_on_notification(struct view *view, enum notification news)
+{
+    (void)news;
+    time_scale_show(view);
+}
+
+GtkWidget *time_scale_new(struct view *view)
+{
+    notifier_connect(&view->notifier, NOTIFY_LAST,
+                     NOTIFY_BIT(NOTIFY_DIAGRAM) | NOTIFY_BIT(NOTIFY_ACTIONS) |
+                         NOTIFY_BIT(NOTIFY_SETTINGS),
+                     time_scale_on_notification);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    view->time_scale.scale = gtk_scale_new_with_range(GTK_ORIENTATION_HORIZONTAL, 0, 10, 0.05);
+    view->time_scale.label = gtk_label_new("");
+    gtk_scale_set_draw_value(GTK_SCALE(view->time_scale.scale), FALSE);
+    gtk_widget_set_size_request(view->time_scale.scale, 200, -1);
+    gtk_label_set_width_chars(GTK_LABEL(view->time_scale.label), 16);
+    gtk_label_set_xalign(GTK_LABEL(view->time_scale.label), 0);
+    gtk_widget_set_tooltip_text(view->time_scale.scale,
+                                "Time per column (leftmost: logical order)");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(view->time_scale.scale),
+                                   GTK_ACCESSIBLE_PROPERTY_LABEL, "Time per column", -1);
+    g_signal_connect(view->time_scale.scale, "value-changed", G_CALLBACK(on_scale), view);
+    gtk_box_append(GTK_BOX(box), view->time_scale.scale);
+    gtk_box_append(GTK_BOX(box), view->time_scale.label);
+    return box;
+}
+
 void time_scale_set(struct view *view, double scale)
 {
     struct view_state *p = &view->viewport.place;
@@ -68,6 +78,6 @@ void time_scale_set(struct view *view, double scale)
     else
         p->overview_from = p->overview_to = 0;
     p->column_ns = column_ns;
-    notify_listener(&view->listener, NOTIFY_ROWS);
-    notify_listener(&view->listener, NOTIFY_SETTINGS);
+    notifier_emit(&view->notifier, NOTIFY_ROWS);
+    notifier_emit(&view->notifier, NOTIFY_SETTINGS);
 }

@@ -39,7 +39,7 @@
 #include "clients/viewer/diagram/time_scale.h"
 
 struct view {
-    struct listener listener; /* receives all notifications, handled by viewer_window.c */
+    struct notifier notifier;
     struct viewer_settings viewer_settings;
     struct server_link server_link;
     struct scene_cache scene_cache;

@@ -46,7 +46,7 @@ static void wait_cause_on_table(void *user)
     r->why.fresh = false;
     free(r->text);
     r->text = r->why.table.problem ? NULL : wait_summary_text(&names, &r->why.table, &r->cause);
-    notify_listener(&view->listener, NOTIFY_WAIT_CAUSE);
+    notifier_emit(&view->notifier, NOTIFY_WAIT_CAUSE);
     if (r->goes)
         wait_cause_go_to_cause(view, r);
 }
@@ -86,7 +86,7 @@ void wait_cause_request(struct view *view, struct event_id at)
         table_model_set_option(&request, "event", event);
         table_model_send(&r->why, &request);
     }
-    notify_listener(&view->listener, NOTIFY_WAIT_CAUSE);
+    notifier_emit(&view->notifier, NOTIFY_WAIT_CAUSE);
 }
 
 const char *wait_cause_sentence(const struct view *view, const struct event_id *at)
@@ -120,5 +120,5 @@ void wait_cause_on_notification(struct view *view, enum notification news)
 void wait_cause_clear(struct view *view)
 {
     wait_cause_reset(view);
-    notify_listener(&view->listener, NOTIFY_WAIT_CAUSE);
+    notifier_emit(&view->notifier, NOTIFY_WAIT_CAUSE);
 }

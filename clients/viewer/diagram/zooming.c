@@ -65,8 +65,8 @@ void zoom_by(struct view *view, double factor, double x_px, double y_px)
                                 at - (x_px - viewport_names_px(&view->viewport)) / p->zoom));
     p->rise_pt = MAX(0, y - y_px / p->zoom);
     row_scrollbar_update(view);
-    notify_listener(&view->listener, NOTIFY_LOOK);
-    notify_listener(&view->listener, NOTIFY_PLACE);
+    notifier_emit(&view->notifier, NOTIFY_LOOK);
+    notifier_emit(&view->notifier, NOTIFY_PLACE);
 }
 
 void zoom_fit(struct view *view)
@@ -77,7 +77,7 @@ void zoom_fit(struct view *view)
     p->overview = true;
     p->overview_from = p->overview_to = 0; /* the whole run */
     overview_request(view);
-    notify_listener(&view->listener, NOTIFY_ACTIONS);
+    notifier_emit(&view->notifier, NOTIFY_ACTIONS);
 }
 
 void zoom_reset(struct view *view)

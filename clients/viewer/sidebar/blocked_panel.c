@@ -202,7 +202,7 @@ static gboolean on_tick(gpointer data)
     bool used = row || gtk_widget_get_focus_child(state->list);
     if (blocked_panel_is_shown(view) && !used && state->waits.now.live)
         blocked_panel_fill_list(view, state);
-    notify_listener(&view->listener, NOTIFY_WAITS);
+    notifier_emit(&view->notifier, NOTIFY_WAITS);
     return G_SOURCE_CONTINUE;
 }
 
@@ -238,7 +238,7 @@ static void show_waits(struct view *view, struct blocked_panel *state)
         panel_show(view, panel_waiting.name);
         status_line_show(&view->status_line, "Deadlock detected");
     }
-    notify_listener(&view->listener, NOTIFY_WAITS);
+    notifier_emit(&view->notifier, NOTIFY_WAITS);
 }
 
 static void blocked_panel_receive_waits(void *user, const struct response_chunk *answer)
@@ -289,7 +289,7 @@ static void blocked_panel_clear_waits(struct view *view)
     state->hang_shown = state->answered = false;
     state->asked_us = 0;
     selection_relations_set_deadlock(&view->selection_relations, NULL, 0);
-    notify_listener(&view->listener, NOTIFY_WAITS);
+    notifier_emit(&view->notifier, NOTIFY_WAITS);
 }
 
 const struct event_info *blocked_panel_oldest(struct view *view)

@@ -43,7 +43,7 @@ void notes_panel_set_note(struct view *view, struct event_id at, const char *tex
     enum notes_kept kept = run_notes_set(&view->run_notes, at, text, &error);
     notes_panel_report_location(view, kept, &error);
     diagram_view_rebuild(view);
-    notify_listener(&view->listener, NOTIFY_NOTES);
+    notifier_emit(&view->notifier, NOTIFY_NOTES);
 }
 
 /* ---- list ---- */

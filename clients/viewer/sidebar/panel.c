@@ -18,7 +18,7 @@ void panel_show(struct view *view, const char *name)
     gtk_stack_set_visible_child_name(GTK_STACK(view->panels), name);
     if (!view->viewer_settings.panel) {
         view->viewer_settings.panel = true;
-        notify_listener(&view->listener, NOTIFY_SETTINGS);
+        notifier_emit(&view->notifier, NOTIFY_SETTINGS);
     }
 }
 

@@ -6,7 +6,7 @@
 #define ROW(name) &panel_##name,
 static const struct panel *const panels[] = {PANELS(ROW)};
 
-void panels_notify(struct view *view, enum notification news)
+static void panels_on_notification(struct view *view, enum notification news)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(panels); i++)
         if (panels[i]->on_notification)
@@ -31,6 +31,7 @@ static void panels_on_page_shown(GObject *object, GParamSpec *spec, gpointer dat
 
 GtkWidget *panels_new(struct view *view)
 {
+    notifier_connect(&view->notifier, NOTIFY_MIDDLE, NOTIFY_ALL, panels_on_notification);
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0), *stack = gtk_stack_new(),
               *scrolled = gtk_scrolled_window_new();
     view->panels = stack;

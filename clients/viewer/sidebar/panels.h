@@ -5,8 +5,6 @@
 #include "clients/viewer/sidebar/panel.h"
 
 GtkWidget *panels_new(struct view *view);
-void panels_notify(struct view *view,
-                   enum notification news); /* to all; SHOWN only from their pages */
 void panels_clear(struct view *view);                /* another run */
 
 /* In the order of their pages; each is in the file of its name. */

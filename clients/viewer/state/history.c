@@ -46,7 +46,7 @@ void history_mark(struct view_history *h, const char *what)
     if (!h->back_count || !view_state_equal(&h->back[h->back_count - 1], h->place))
         history_push_place(&h->back, &h->back_count, h->place);
     history_free_places(&h->forth, &h->forth_count);
-    notify_listener(h->news, NOTIFY_ACTIONS);
+    notifier_emit(h->notifier, NOTIFY_ACTIONS);
 }
 
 static void history_restore(struct view_history *h, struct view_state **from, uint32_t *from_count,
@@ -58,7 +58,7 @@ static void history_restore(struct view_history *h, struct view_state **from, ui
     view_state_copy(h->place, &(*from)[--*from_count]);
     view_state_free(&(*from)[*from_count]);
     h->last = NULL;
-    notify_listener(h->news, NOTIFY_RESTORED);
+    notifier_emit(h->notifier, NOTIFY_RESTORED);
 }
 
 void history_undo(struct view_history *h)

@@ -10,7 +10,7 @@
 struct view_history {
     /* borrowed, set by the window */
     struct view_state *place;
-    const struct listener *news;
+    const struct notifier *notifier;
     uint32_t back_count, forth_count; /* numbers of view states that can be undone, and redone */
     /* private */
     struct view_state *back, *forth;

@@ -1,9 +1,10 @@
 /* Notifications that the parts of the viewer send when they have changed, so that they need not
- * know their receivers.
- *
- * viewer_window.c receives all of them, reacts, and forwards them to the panels. */
+ * know their receivers. */
 #ifndef CLIENTS_VIEWER_STATE_NOTIFICATIONS_H
 #define CLIENTS_VIEWER_STATE_NOTIFICATIONS_H
+
+#include <assert.h>
+#include <stdint.h>
 
 enum notification {
     /* about data */
@@ -30,15 +31,47 @@ enum notification {
     NOTIFY_SETTINGS, /* a setting has changed */
 };
 
-/* The receiver of notifications. */
-struct listener {
-    void (*on_notification)(void *user, enum notification news);
-    void *user;
+#define NOTIFY_BIT(what) (1u << (what))
+#define NOTIFY_ALL (~0u)
+
+/* When a receiver gets a notification: those that drop what is outdated come first, those that
+ * request and draw the diagram last. Within a stage, receivers follow each other as connected. */
+enum notify_stage { NOTIFY_FIRST, NOTIFY_MIDDLE, NOTIFY_LAST };
+
+struct view;
+typedef void notify_receiver(struct view *view, enum notification what);
+
+#define NOTIFIER_RECEIVERS 32
+
+struct notifier {
+    struct view *view; /* passed to the receivers */
+    struct {
+        enum notify_stage stage;
+        uint32_t whats; /* set of NOTIFY_BIT() */
+        notify_receiver *receive;
+    } receivers[NOTIFIER_RECEIVERS];
+    unsigned count;
 };
 
-static inline void notify_listener(const struct listener *to, enum notification what)
+/* Connects a receiver to a set of notifications. Each part of the viewer does so when it is built. */
+static inline void notifier_connect(struct notifier *notifier, enum notify_stage stage,
+                                    uint32_t whats, notify_receiver *receive)
 {
-    to->on_notification(to->user, what);
+    assert(notifier->count < NOTIFIER_RECEIVERS);
+    unsigned at = notifier->count++;
+    for (; at > 0 && notifier->receivers[at - 1].stage > stage; at--)
+        notifier->receivers[at] = notifier->receivers[at - 1];
+    notifier->receivers[at].stage = stage;
+    notifier->receivers[at].whats = whats;
+    notifier->receivers[at].receive = receive;
+}
+
+/* Calls the receivers of the notification, which may send others meanwhile. */
+static inline void notifier_emit(const struct notifier *notifier, enum notification what)
+{
+    for (unsigned i = 0; i < notifier->count; i++)
+        if (notifier->receivers[i].whats & NOTIFY_BIT(what))
+            notifier->receivers[i].receive(notifier->view, what);
 }
 
 #endif

@@ -26,7 +26,7 @@ static void run_notes_receive_window(void *user, const struct response_chunk *an
             noted->moments[noted->asked_index].time_ns = window.events[i].time_ns;
         }
     window_info_free(&window);
-    notify_listener(noted->news, NOTIFY_NOTES);
+    notifier_emit(noted->notifier, NOTIFY_NOTES);
     run_notes_request_next(noted);
 }
 

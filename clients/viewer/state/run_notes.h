@@ -11,7 +11,7 @@
 
 struct run_notes {
     struct server_link *link; /* borrowed, like the following */
-    const struct listener *news; /* receives NOTIFY_NOTES */
+    const struct notifier *notifier; /* receives NOTIFY_NOTES */
     struct note_file notes;
     struct scene_noted *scene; /* the same, for a scene */
     struct note_moment {

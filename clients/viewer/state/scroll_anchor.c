@@ -13,7 +13,7 @@ void scroll_anchor_leave_follow(struct viewport *camera)
     if (!p->follow)
         return;
     place_leave_end(p);
-    notify_listener(camera->listener, NOTIFY_ACTIONS);
+    notifier_emit(camera->notifier, NOTIFY_ACTIONS);
 }
 
 void scroll_anchor_forget_moves(struct view_state *p)

@@ -214,7 +214,7 @@ void search_start(struct viewer_search *f, const char *text, enum search_scope w
     g_free(f->search.text);
     f->search = (struct search_query){copy, where, expression, from};
     search_restart(f);
-    notify_listener(f->news, NOTIFY_HITS);
+    notifier_emit(f->notifier, NOTIFY_HITS);
 }
 
 static void search_receive_sites(void *user, const struct response_chunk *answer)
@@ -232,7 +232,7 @@ static void search_receive_sites(void *user, const struct response_chunk *answer
     }
     f->sites_here = true;
     search_restart(f);
-    notify_listener(f->news, NOTIFY_HITS);
+    notifier_emit(f->notifier, NOTIFY_HITS);
 }
 
 /* ---- hits ---- */
@@ -275,7 +275,7 @@ static void add_hits(struct viewer_search *f, const struct search_result *found)
     f->running = !found->done;
     search_update_summary(f, found->problem && *found->problem ? g_strdup(found->problem)
                                                                : search_progress_text(f));
-    notify_listener(f->news, NOTIFY_HITS);
+    notifier_emit(f->notifier, NOTIFY_HITS);
 }
 
 static void search_receive_nearest(void *user, const struct response_chunk *answer)
@@ -294,7 +294,7 @@ static void search_receive_nearest(void *user, const struct response_chunk *answ
     f->near_known |= good && found.done;
     search_result_free(&found);
     if (f->near_known)
-        notify_listener(f->news, NOTIFY_HITS);
+        notifier_emit(f->notifier, NOTIFY_HITS);
 }
 
 static void search_receive_hits(void *user, const struct response_chunk *answer)

@@ -13,7 +13,7 @@ enum search_scope { SEARCH_ANYWHERE, SEARCH_TYPES, SEARCH_LINES, SEARCH_TEXTS, S
 
 struct viewer_search {
     struct server_link *link;       /* borrowed, like the following */
-    const struct listener *news; /* receives NOTIFY_HITS */
+    const struct notifier *notifier; /* receives NOTIFY_HITS */
     struct event_id *hits;        /* sorted by line and number */
     uint64_t *positions;     /* in the order of the log */
     struct event_id *by_position;

@@ -15,7 +15,7 @@ static void relations_receive_order(void *user, const struct response_chunk *ans
         return;
     ties->related = (int8_t)(decode_u8(answer->in) - 1);
     ties->reasons = decode_u32(answer->in);
-    notify_listener(ties->news, NOTIFY_SELECTION_RELATIONS);
+    notifier_emit(ties->notifier, NOTIFY_SELECTION_RELATIONS);
 }
 
 static void free_chain(struct selection_relations *ties)
@@ -67,9 +67,9 @@ static void relations_receive_chain(void *user, const struct response_chunk *ans
     }
     if (answer->part == RESPONSE_EVENT) {
         add_to_chain(ties, answer->in);
-        notify_listener(ties->news, NOTIFY_LOOK);
+        notifier_emit(ties->notifier, NOTIFY_LOOK);
     }
-    notify_listener(ties->news, NOTIFY_SELECTION_RELATIONS);
+    notifier_emit(ties->notifier, NOTIFY_SELECTION_RELATIONS);
 }
 
 static void relations_receive_between(void *user, const struct response_chunk *answer)
@@ -79,7 +79,7 @@ static void relations_receive_between(void *user, const struct response_chunk *a
         return;
     between_info_free(&ties->span);
     decode_between(answer->in, &ties->span);
-    notify_listener(ties->news, NOTIFY_SELECTION_RELATIONS);
+    notifier_emit(ties->notifier, NOTIFY_SELECTION_RELATIONS);
 }
 
 static void relations_request_between(struct selection_relations *ties, struct event_id from,
@@ -109,7 +109,7 @@ void selection_relations_request(struct selection_relations *ties, struct event_
     encode_event_id(&body, ends[0]);
     encode_event_id(&body, ends[1]);
     free_chain(ties);
-    notify_listener(ties->news, NOTIFY_LOOK);
+    notifier_emit(ties->notifier, NOTIFY_LOOK);
     relations_request_between(ties, selected, second);
     request_slot_send(ties->link, &ties->ordering, REQUEST_ORDER, &body, relations_receive_order,
                       ties);
@@ -128,7 +128,7 @@ static void relations_receive_count(void *user, const struct response_chunk *ans
     if (answer->part == RESPONSE_COUNT)
         decode_relation_counts(answer->in, &ties->count);
     ties->counts_on &= !answer->last;
-    notify_listener(ties->news, NOTIFY_SELECTION_RELATIONS);
+    notifier_emit(ties->notifier, NOTIFY_SELECTION_RELATIONS);
 }
 
 void selection_relations_count(struct selection_relations *ties, struct event_id selected, bool on)
@@ -161,6 +161,6 @@ bool selection_relations_set_deadlock(struct selection_relations *ties,
     g_free(ties->stuck);
     ties->stuck = count ? g_memdup2(pairs, count * sizeof *pairs) : NULL;
     ties->stuck_count = count;
-    notify_listener(ties->news, NOTIFY_LOOK);
+    notifier_emit(ties->notifier, NOTIFY_LOOK);
     return true;
 }

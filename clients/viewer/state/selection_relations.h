@@ -9,7 +9,7 @@
 
 struct selection_relations {
     struct server_link *link; /* borrowed, like the following */
-    const struct listener *news; /* receives SELECTION_RELATIONS, and LOOK for the chain */
+    const struct notifier *notifier; /* receives SELECTION_RELATIONS, and LOOK for the chain */
     struct request_slot ordering, chaining[2], counting, spanning;
     int8_t related; /* of the second to the selected one: enum causal_relation, -1: not known yet */
     /* why that is unknown, or what else may order them: bits of enum untraced_reason */

@@ -36,7 +36,7 @@ struct viewport {
     /* borrowed, set by the window */
     const struct scene_cache *scene_cache;
     const struct viewer_settings *settings;
-    const struct listener *listener;
+    const struct notifier *notifier;
 };
 
 bool viewport_vertical(const struct viewport *camera); /* whether lines run down */
