@@ -315,7 +315,7 @@ format:
 
 # ---- set-up ----
 # If nothing is missing, nothing is installed and no password is requested.
-.PHONY: deps deps-test demo check check-loaded check-unit check-e2e check-dependencies bench install uninstall clean help
+.PHONY: deps deps-test demo check check-all check-loaded check-unit check-e2e check-dependencies bench install uninstall clean help
 deps:
 	@tests/deps.sh packages.txt build run
 deps-test:
@@ -336,7 +336,9 @@ gallery: all
 	@B=$(B) docs/gallery.sh docs/gallery.pdf
 
 # ---- tests ----
-# make check               everything
+# make check               the unit tests, the end-to-end tests that take less than about 20 seconds each and a few
+#                          longer ones, dependencies, cycles, file index and words
+# make check-all           all end-to-end tests: also those with the line "# Runs in make check-all only."
 # make check T=order       the unit test tests/unit/test_order.c (or the corpus of fuzz_order), no other
 # make check E=13          the end-to-end test tests/e2e/13-*.t, no other; E="13 22" for two
 # make check-quick         the unit tests but SLOW_UNITS, QUICK_E2E, words and file index
@@ -349,6 +351,7 @@ A = $(B)/asan
 T =
 E =
 PROVE = prove --nocolor --failures --comments
+SHORT_E2E = $(sort $(shell grep -L '^\# Runs in make check-all only' tests/e2e/*.t))
 UNIT_PROGRAMS = $(if $(T),$(foreach t,$(T),$(filter %/test_$(t) %/replay_fuzz_$(t),$(ALL_UNITS))),$(ALL_UNITS))
 ALL_UNITS = $(UNITS:%=$(B)/tests/%) $(FUZZERS:%=$(B)/tests/replay_%)
 E2E = $(if $(E),$(foreach e,$(E),$(wildcard tests/e2e/$(e)-*.t)),$(sort $(wildcard tests/e2e/*.t)))
@@ -412,11 +415,11 @@ check-quick: all
 check-dependencies: all
 	@B=$(abspath $(B)) $(PROVE) tests/dependencies.sh tests/cycles.pl tests/file-index.pl tests/words.sh
 
-# make check beside six busy loops, after building without them; TIMES times, up to the first failure:
+# make check-all beside six busy loops, after building without them; TIMES times, up to the first failure:
 # make check-loaded E="84 113" TIMES=20
 check-loaded: TIMES = 1
 check-loaded: all
-	@tests/loaded.sh $(TIMES) $(MAKE) --no-print-directory check
+	@tests/loaded.sh $(TIMES) $(MAKE) --no-print-directory $(if $(T)$(E),check,check-all)
 
 # Sizes and names of the source; FIGURE=single lists each place.
 FIGURE =
@@ -432,10 +435,10 @@ check-without:
 ifneq ($(T)$(E),)
 check: $(if $(T),check-unit) $(if $(E),check-e2e)
 else
-check: deps-test
+check check-all: deps-test
 	@$(MAKE) --no-print-directory all
 	@$(MAKE) --no-print-directory check-unit
-	@$(MAKE) --no-print-directory check-e2e
+	@$(MAKE) --no-print-directory check-e2e $(if $(filter check,$@),E2E='$(SHORT_E2E)')
 	@$(MAKE) --no-print-directory check-dependencies
 endif
 
@@ -558,7 +561,8 @@ help:
 	@echo "make demo         install missing packages, build, trace a program, write prodcons.pdf"
 	@echo "make demo-cluster trace a program on three hosts (namespaces) connected by NATS, write cluster.pdf"
 	@echo "make check-quick  run the unit tests and some end-to-end tests"
-	@echo "make check        run all tests; installs missing packages"
+	@echo "make check        run all tests but long end-to-end tests (12 minutes); installs missing packages"
+	@echo "make check-all    run all tests (40 minutes)"
 	@echo "make check T=order  one unit test, tests/unit/test_order.c;  E=13  one end-to-end test"
 	@echo "make check-loaded all tests beside six busy loops; TIMES=20 repeats, with T= and E= as above"
 	@echo "make bench        run benchmarks; PARTS=\"pair burst\" only these"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Traces are complete: over many runs, after kill -9 of the program, and after kill -9 of the server.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 cat >locks.c <<'C'
 #include <poet.h>

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The commands of poet and poetcc: their output, their errors and their exit status.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 status() { "$@" >/dev/null 2>&1; echo $?; }
 is "poet without a command exits with 2" "$(status poet)" 2

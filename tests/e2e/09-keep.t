@@ -1,5 +1,6 @@
 #!/bin/bash
 # With --keep the server keeps the newest part of a run only, in memory and in its file.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 cat >long.c <<'C'
 #include <pthread.h>

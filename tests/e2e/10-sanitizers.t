@@ -1,6 +1,7 @@
 #!/bin/bash
 # libpoet has no data race and no memory error under ThreadSanitizer and AddressSanitizer: it is linked into
 # the program, so that the sanitizer sees the calls of both.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 cat >mix.c <<'C'
 #include <errno.h>

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The two threads of the server (one reads from programs, the other orders, answers and writes files) under
 # ThreadSanitizer, while programs connect, are killed, and queries are answered.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 tsan=$B/tsan # kept, so that only what changed is compiled again
 if ! echo 'int main(void) { return 0; }' | gcc -fsanitize=thread -x c - -o try 2>log || ! ./try 2>>log; then

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Replay of MPI programs: receives from MPI_ANY_SOURCE, probes, tests and MPI_Waitany give the recorded results,
 # and each rank that mpirun starts has its own part of the schedule.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Recorded input in special cases: failed calls, signal handlers, threads, child processes, truncated recordings,
 # divergences, static programs.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cat >edge.c <<'C'

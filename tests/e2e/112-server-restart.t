@@ -1,6 +1,7 @@
 #!/bin/sh
 # A server that was killed and restarted on its own trace file: agents send the events again, none is missing or
 # duplicated, and the order is that of an undisturbed run. Events that no agent has are never overwritten.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 
 far=$(free_port)

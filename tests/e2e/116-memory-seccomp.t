@@ -1,6 +1,7 @@
 #!/bin/bash
 # A program whose memory is measured and whose seccomp filter kills on one system call, whichever it is, survives
 # wherever it does without Poet; later allocations are counted.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 cat >kills.c <<'C'
 #define _GNU_SOURCE

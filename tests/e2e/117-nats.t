@@ -1,6 +1,7 @@
 #!/bin/sh
 # Agents forward to NATS JetStream and a server reads from there: the resulting trace is that of a direct
 # connection, whichever process is killed meanwhile.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/nats.sh"
 

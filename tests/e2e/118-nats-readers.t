@@ -1,6 +1,7 @@
 #!/bin/sh
 # Servers that read a run from NATS JetStream: any number of them read it from its begin and get the same trace;
 # one that was killed starts at the begin again.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/nats.sh"
 printf 'max_payload: 4096\n' >small.conf

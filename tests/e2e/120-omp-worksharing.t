@@ -1,6 +1,7 @@
 #!/bin/bash
 # Replay of OpenMP worksharing: each thread gets the recorded iterations of dynamic loops, sections and single
 # blocks.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4
 here=$root/tests/e2e

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Replay of programs that use threads to compress or sort: output and events are those of the recorded run, with
 # locks inside the program or inside a library.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 perl -e 'srand 1; print int rand 1e9, "\n" for 1 .. 100000' >numbers

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Replay of pipes and sockets: reads return the recorded portions, from the recorded writers, and poll and select
 # the recorded readiness.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cc -g -O1 -w "$root/tests/e2e/streams.c" -o streams -pthread

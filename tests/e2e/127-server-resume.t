@@ -1,6 +1,7 @@
 #!/bin/sh
 # A server that was killed and restarted resumes its trace file: agents send only what is missing, no event is
 # duplicated, and the order is that of an undisturbed run.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 
 far=$(free_port)

@@ -2,6 +2,7 @@
 # TCP connections between two hosts (network namespaces) with an agent each: each read is ordered after the writes
 # of its bytes, whichever processes and threads use the sockets; where that is not known, the read is marked
 # uncertain.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/hosts.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # A program and its agent in two containers with a shared socket directory: what is identified by a PID, user id
 # or inode number is told apart, or reported as unknown. Then launch trees over two hosts with ssh and Open MPI.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/hosts.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Network security: traffic is encrypted, connections without the key are refused, and a malicious agent that has
 # the key affects only its own lines.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/hosts.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Replay of MPI programs that were compiled with -trace and started by mpirun without poet record: ranks are
 # identified by their numbers.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 here=$root/tests/e2e
 export POET_QUIET=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1

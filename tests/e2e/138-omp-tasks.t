@@ -1,6 +1,7 @@
 #!/bin/bash
 # Replay of OpenMP tasks: each thread runs the recorded tasks in the recorded order; after a divergence tasks run
 # freely, and none is left unexecuted.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 OMP_WAIT_POLICY=passive OMP_NUM_THREADS=4 OMP_MAX_ACTIVE_LEVELS=2
 here=$root/tests/e2e

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Recorded input of further calls: readv, pread, recvmsg with senders, other clocks and random numbers, the
 # checked variants of the compiler, and static programs.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cat >more.c <<'C'

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Tracing follows a process across fork and exec, and reconnects to a new server after the old one has exited.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 cat >forks.c <<'C'
 #define _GNU_SOURCE

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The lifetime of a process-shared object: it lasts from its initialization to the next initialization at the same
 # address; an object that follows is another line, in whatever process, thread, file or kind.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # An untraced library uses synchronization objects of the program: poet order answers unknown where these uses may
 # order events.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 
 note_of() { poet dump "$1" --json | perl -ne "print \$1 if /\"event\":\"?([0-9:]+).*\"note $2\"/"; }

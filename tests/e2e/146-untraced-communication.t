@@ -1,5 +1,6 @@
 #!/bin/sh
 # Untraced communication that Poet detects: the answer concurrent of poet order names it as a reason for doubt.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 
 note_of() { poet dump "$1" --json | perl -ne "print \$1 if /\"event\":\"?([0-9:]+).*\"note $2\"/"; }

@@ -1,5 +1,6 @@
 #!/bin/bash
 # C++ programs: threads are named after their callables, mutexes after their variables, and calls have the program's source lines.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 want="300 in all, 6 entries"
 names_of() { poet dump latest --json | grep '"hidden":false' | sed -n "s/^{\"line\".*\"kind\":\"$1\".*\"name\":\"\([^\"]*\)\".*/\1/p" | sort | uniq -c | awk '{ $1 = $1; print }' | paste -sd,; }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # make rebuilds what changed flags, another compiler, another Makefile or other sources affect, and nothing else.
 # The tree is small: the Makefile, and one file of each of a few modules.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 unset MAKEFLAGS MAKELEVEL MFLAGS CFLAGS LDFLAGS OPTIMISE SANITIZE V CC
 mkdir -p tree/wire tree/clients/libpoet/core tree/clients/libpoet/ipc tree/clients/cli

@@ -1,6 +1,7 @@
 #!/bin/sh
 # make install and make uninstall with a prefix that contains spaces, another library directory, and DESTDIR;
 # uninstall removes everything that install created.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_KEEP=1 POET_QUIET=1
 unset MAKEFLAGS MAKELEVEL MFLAGS PREFIX DESTDIR

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Child processes made by raw system calls (fork, vfork, clone, clone3): each process records under its own identity.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 cat >raw.c <<'C'
 #define _GNU_SOURCE

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The viewer shows what the commands print, and every change of the view can be undone.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/display.sh"
 cat >work.c <<'C'

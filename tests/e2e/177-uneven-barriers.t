@@ -1,6 +1,7 @@
 #!/bin/bash
 # OpenMP: a barrier that one thread of the team never reaches. The others are blocked in the program's barrier, at
 # its source line, and the missing thread is named, wherever it is.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 OMP_WAIT_POLICY=passive
 

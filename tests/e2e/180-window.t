@@ -1,6 +1,7 @@
 #!/bin/bash
 # The viewer's window: its size and maximized state are restored; the diagram follows the font size of the
 # desktop; dialogs fit the screen.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/display.sh"
 export POET_QUIET=1 XDG_CONFIG_HOME="$work/config"

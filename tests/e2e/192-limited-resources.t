@@ -1,5 +1,6 @@
 #!/bin/bash
 # Programs with limited address space or disk space: they behave as without Poet, and lost events are reported.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 

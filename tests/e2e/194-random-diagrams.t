@@ -1,6 +1,7 @@
 #!/bin/bash
 # Random diagrams of random runs agree with the events of the run (tests/e2e/pictures.py): as web page, SVG, PDF
 # and text, in a browser, and in the viewer. `make pictures-soak` does the same with many seeds.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 pictures() { python3 "$root/tests/e2e/pictures.py" "$@"; }
 # right NAME COMMAND...: the command prints nothing and succeeds

@@ -1,6 +1,7 @@
 #!/bin/bash
 # µC++-like tasks, monitors and coroutines: a runtime of its own threads, traced through poet.h alone, and the
 # lines that six programs on it must give under any schedule.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 programs="semaphores accepting waiting coroutines fibonacci inside"
 runs=${POET_TEST_RUNS:-1000}

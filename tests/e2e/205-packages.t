@@ -1,5 +1,6 @@
 #!/bin/bash
 # Poet in other builds, and as Debian packages: pkg-config, CMake, Meson, autotools; installation, upgrade, removal.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 has() { command -v "$1" >/dev/null; }
 export PKG_CONFIG_PATH="$B/lib/pkgconfig"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Exporting a diagram from the viewer: the dialog's options, the preview, error messages, and the file.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/display.sh"
 cat >work.c <<'C'

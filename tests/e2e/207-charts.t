@@ -1,6 +1,7 @@
 #!/bin/bash
 # Charts of poet states: rows agree with the tables for runs of any size; many threads are split into pages; ranges and
 # causal pasts.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 status() { "$@" >/dev/null 2>&1; echo $?; }

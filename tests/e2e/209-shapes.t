@@ -1,5 +1,6 @@
 #!/bin/bash
 # Every table has the same figures in every format, live and from the file; incomplete runs are reported as such.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 endpoint=unix:$XDG_RUNTIME_DIR/poet.sock
 tables="states

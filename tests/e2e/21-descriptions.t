@@ -1,5 +1,6 @@
 #!/bin/bash
 # Target descriptions: layers of the user's own, environments under other names, errors, and traces that violate a description.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 programs="semaphores accepting waiting coroutines fibonacci inside"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Wait times of real programs are as long as the programs measured, and what-if answers follow from the
 # measured times.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 poetcc -trace -processes -g -Wall -Wextra -Werror "$root/tests/e2e/real.c" -o real || exit 1
 export POET_QUIET=1

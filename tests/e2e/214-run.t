@@ -1,5 +1,6 @@
 #!/bin/bash
 # poet watch samples values of commands and files into a live run; and files that select what is measured.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 # of FILE METER COLUMN [THREAD]

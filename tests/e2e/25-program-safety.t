@@ -1,6 +1,7 @@
 #!/bin/bash
 # A program's own signals, small stacks, closed and reused descriptors, limits, system call filters and
 # functions work while libpoet is in the process.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 
 # libpoet again, with room for few objects, and the stack use of its functions.

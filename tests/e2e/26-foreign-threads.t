@@ -1,5 +1,6 @@
 #!/bin/bash
 # Threads, environments and runtimes that other libraries made: their order is recorded, or reported as untraced.
+# Runs in make check-all only.
 home=$HOME # rustc may be installed there
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Identity and lifetime of objects: objects that share an address are different ones, and no order is claimed between them.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 start_server -q -o runs/
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Order by cancellation, by signals, and between processes that create, exec and wait for each other.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 # before FILE A... -- B...: each text of a chain is before the next one; checks all chains of a file at once
 before() {

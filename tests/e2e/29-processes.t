@@ -1,6 +1,7 @@
 #!/bin/bash
 # Order between processes and threads through kernel objects: eventfds, message queues, file locks, FIFOs,
 # Unix sockets, ends of streams, poll; under poet record and with poetcc -trace -processes.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # No peer blocks the server's event loop: whatever one sends or requests, the others are served and lose nothing.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_TEST_MAPPINGS=2000 # thousands of them take minutes on a nested virtual machine
 export POET_TEST_WATCHDOG_MS=1000 # of work in one iteration; ten times what it takes under sanitizers

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Every lost event is counted: a counter that the program keeps equals recorded plus lost events.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 cat >work.c <<'C'
 #define _GNU_SOURCE

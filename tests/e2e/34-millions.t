@@ -1,5 +1,6 @@
 #!/bin/bash
 # Runs with very many lines: rows in the diagram, answers about omitted lines, and the server's memory.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 cat >many.c <<'C'
 #include <pthread.h>

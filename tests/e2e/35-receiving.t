@@ -1,5 +1,6 @@
 #!/bin/bash
 # The server receives events whatever the ordering does: no program waits for it, its lag is reported, and nothing is lost.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 cat >locks.c <<'C'
 #define _GNU_SOURCE

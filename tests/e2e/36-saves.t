@@ -1,5 +1,6 @@
 #!/bin/bash
 # Saving the state of a live run delays no client, and a server killed meanwhile loses nothing.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_TEST_WATCHDOG_MS=${SANITIZED:+1000} POET_KEEP=
 : "${POET_TEST_WATCHDOG_MS:=50}" # of work in one iteration

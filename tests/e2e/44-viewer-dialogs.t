@@ -1,5 +1,6 @@
 #!/bin/bash
 # The viewer's keyboard focus, the details line, notes, searches and dialogs.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/display.sh"
 cat >work.c <<'C'

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Common behavior of the commands: the default run, error messages, saved runs, color, JSON and completion.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 status() { "$@" >/dev/null 2>&1; echo $?; }
 # on_terminal COMMAND: its output, with a terminal as standard output

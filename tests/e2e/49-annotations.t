@@ -1,6 +1,7 @@
 #!/bin/bash
 # Labels of the diagram: signals without a waiter, threads that have not arrived, the end of a run; notes of several
 # writers; a deadlock in a web page.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # make bench: each part runs, at a thousandth of its size, and prints figures.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 make -s -C "$root" B="$B" "$B/tests/scale" "$B/tests/waiting" "$B/tests/look" || exit 1
 # A part that hangs is ended with all its children, and its output is shown.

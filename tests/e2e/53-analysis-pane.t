@@ -1,6 +1,7 @@
 #!/bin/bash
 # The viewer's analysis pane: tables of states, waits and the critical path, the selection shared with the diagram, and
 # overlays on the diagram.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 . "$root/tests/e2e/display.sh"

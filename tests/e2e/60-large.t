@@ -1,5 +1,6 @@
 #!/bin/bash
 # Tables of large runs: ranges that are too long to analyze, Ctrl-C during a request, and the layout of tables.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 poetcc -trace -O2 "$root/tests/bench/contend.c" -o contend || exit 1
 POET_QUIET=1 POET_KEEP=10G POET_SERVER= POET_OUTPUT=large.poet ./contend 8 4 1000000

@@ -1,6 +1,7 @@
 #!/bin/bash
 # poetcc -profile measures calls: counts, times and callers, in the region that each thread
 # shares with the server. regions.py is the server here.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 measured() { python3 "$root/tests/e2e/regions.py" "$@" 2>program.err >out; } # measured PROGRAM ARGUMENT...

@@ -1,5 +1,6 @@
 #!/bin/bash
 # POET_MEASURE=calls=every records the start and end of each call: in order, balanced, also after kill -9; and concurrent calls.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 entries() { python3 "$root/tests/e2e/entries.py" "$@"; }
 every() { POET_MEASURE=calls=every POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # every TRACE PROGRAM...

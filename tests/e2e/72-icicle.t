@@ -1,5 +1,6 @@
 #!/bin/bash
 # Call trees as icicles: in files, as text and in the viewer, with the same figures; ranges of a run.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 status() { "$@" >/dev/null 2>&1; echo $?; }
 start_server -o traces/ -q

@@ -1,5 +1,6 @@
 #!/bin/bash
 # poet source: run time, wait time and caused wait time of each source line; as text, JSON, CSV, PDF, and in the viewer.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 mkdir "a dir"

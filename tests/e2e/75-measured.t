@@ -1,5 +1,6 @@
 #!/bin/bash
 # Measuring changes nothing for the measured program: results, errno and messages are those of an untraced run.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 odd=$root/tests/e2e/odd.c
 gcc -O1 "$odd" -o plain -pthread 2>/dev/null

@@ -1,6 +1,7 @@
 #!/bin/bash
 # poet calls on programs whose every figure is known: basic blocks, counts, times and callers, as gprof and
 # callgrind count them; the cost of measuring. Times are compared with the program's own clocks.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 measured() { POET_MEASURE=${METERS:-calls} POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # measured TRACE PROGRAM...
 # rows COLUMN...: of JSON, one line each; names without their places

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Selections of the analysis pane in the diagram and the other way round: waits and their sentence, functions and
 # their bars, blocks that were not freed; and notes of the tabs.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 . "$root/tests/e2e/display.sh"

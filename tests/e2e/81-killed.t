@@ -1,6 +1,7 @@
 #!/bin/bash
 # Measurements survive kill -9 of the program at any moment, and kill -9 of the server leaves a readable file.
 # POET_TEST_KILLS=200: the number of kills of the program; the server is killed a ninth as often.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cat >counts.c <<'C'

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Poet's figures agree with gprof, callgrind, uftrace, heaptrack, massif, time, perf sched and the kernel.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 oracle() { python3 "$root/tests/e2e/oracles.py" "$@"; }
 have() { command -v "$1" >/dev/null || { skip "$1 is not installed ($2)"; return 1; }; } # have COMMAND PACKAGE

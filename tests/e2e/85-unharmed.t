@@ -1,6 +1,7 @@
 #!/bin/bash
 # All measurements at once change nothing for installed programs: output, messages and status are those of an untraced run;
 # ThreadSanitizer and AddressSanitizer find nothing in the instrumentation of compiled programs.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 start_server -o h/ -q

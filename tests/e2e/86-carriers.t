@@ -1,6 +1,7 @@
 #!/bin/bash
 # Tasks of a runtime on its worker threads: how long each task ran on which of them, to the nanosecond,
 # against an independent reader of the trace file (carriers.py); and threads on CPUs.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 # rows FILE BY: line, place and time of each thread at each place, from the JSON of `poet states --by`

@@ -1,6 +1,7 @@
 #!/bin/bash
 # A seccomp filter that kills on a system call of libpoet does not kill a traced program; figures that are then unknown
 # are reported as such.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 cat >kills.c <<'C'
 #define _GNU_SOURCE

@@ -1,6 +1,7 @@
 #!/bin/bash
 # poet debug stops gdb before given events, in the thread that performs them, with its locals.
 # POET_STOPS: the number of events and of traces ("20 10": 200 stops).
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 here=$root/tests/e2e

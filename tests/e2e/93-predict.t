@@ -1,6 +1,7 @@
 #!/bin/bash
 # poet predict finds the bug of each program maybe/bad_*.c in a run without a failure, and no hang in the similar
 # programs maybe/good_*.c.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 here=$root/tests/e2e/maybe

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Choices of a scheduler are recorded (poet_record_choice) and replayed: a random run is repeated exactly.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 export POET_VARIABLES=none # runs below have different seeds, which replay must not restore

@@ -1,6 +1,7 @@
 #!/bin/sh
 # An agent forwards events to a server by TLS: the trace equals that of a direct connection, through kills and cut
 # links; and no client without the key connects or can read the traffic.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then
