@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Here, since looking up the allocator comes before all that its calls do. */
+__thread struct alloc_hook_state alloc_hook_thread;
+
 struct allocator_functions real_functions;
 bool real_found;
 

@@ -3,6 +3,7 @@
 #include "clients/libpoet/openmp/omp_runtime.h"
 
 #include "clients/libpoet/next_symbol.h"
+#include "clients/libpoet/poet.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -145,4 +146,23 @@ bool omp_runtime_is_llvm(const void *site)
 {
     const struct omp_runtime *r = omp_runtime_get(site);
     return r && r->gomp_is_llvm;
+}
+
+/* ---- the library ---- */
+
+/* Looked up by libpoet. */
+API extern const char poet_omp_follows[];
+const char poet_omp_follows[] = "omp";
+
+/* Reports calls of the program that synchronize and are not interposed. */
+__attribute__((constructor)) static void omp_runtime_report_untraced(void)
+{
+    static const char *const devices[] = {"GOMP_target_ext",           "GOMP_target",
+                                          "__tgt_target_mapper",       "__tgt_target_kernel",
+                                          "__tgt_target_teams_mapper", NULL};
+    static const char *const doacross[] = {"GOMP_doacross_ull_wait", NULL};
+    if (poet_imports(devices))
+        poet_untraced("OpenMP device regions (target)");
+    if (poet_imports(doacross))
+        poet_untraced("ordered loops over unsigned integers with depend(sink) (OpenMP)");
 }
