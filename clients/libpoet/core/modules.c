@@ -21,6 +21,7 @@
 #include "clients/libpoet/profile/function_filter.h"
 #include "clients/libpoet/core/message_queue.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/next_symbol.h"
 #include "wire/message.h"
 #include "wire/program_messages.h"
 
@@ -69,7 +70,6 @@ static _Atomic unsigned module_count;
 static _Atomic uintptr_t program_start, program_end;
 static latch module_lock;
 static unsigned long long seen_adds;
-static unsigned kept_modules, round_of_looking;
 static size_t kept_bytes = KEPT_BYTES; /* no more is reserved beyond that */
 
 bool modules_trace_untraced, modules_cxx, modules_interpreter;
@@ -214,10 +214,7 @@ static void module_keep_announcement(struct module *new, const struct loaded *m)
     void *kept = tracer_arena_alloc(room);
     struct encoder body = {.data = kept, .room = room, .failed = !kept};
     module_encode(&body, m);
-    char *path = tracer_arena_alloc(strlen(m->path) + 1);
-    if (path)
-        memcpy(path, m->path, strlen(m->path) + 1);
-    new->path = path;
+    new->path = tracer_arena_copy(m->path, strlen(m->path));
     new->bias = m->bias;
     new->announcement = kept;
     new->announcement_bytes = kept ? body.size : 0;
@@ -393,6 +390,10 @@ void modules_check_caller(struct traced_thread *t, uintptr_t site)
 
 /* ---- closed modules ---- */
 
+#if !defined(POET_STATIC)
+
+static unsigned kept_modules, round_of_looking;
+
 static int module_note_present(struct dl_phdr_info *info, size_t size, void *context)
 {
     const unsigned *round = context;
@@ -439,7 +440,9 @@ static bool module_reserve_range(const struct module *m)
     return true;
 }
 
-void modules_reserve_closed(struct traced_thread *t)
+/* Reserves the addresses of libraries that were closed, as far as there is room, so that no other
+ * code is loaded there and gets their names. */
+static void module_reserve_closed(struct traced_thread *t)
 {
     int saved = errno;
     if (!t || t->busy)
@@ -457,6 +460,25 @@ void modules_reserve_closed(struct traced_thread *t)
     busy_end(t);
     errno = saved;
 }
+
+__attribute__((visibility("default"))) int dlclose(void *handle);
+
+/* dlclose(3): a library is announced to the server before it is closed, and no other library is
+ * loaded at its addresses, so that its names remain valid. */
+int dlclose(void *handle)
+{
+    static int (*_Atomic real_dlclose)(void *);
+    int (*call)(void *) = atomic_load(&real_dlclose);
+    if (!call) {
+        *(void **)&call = next_call("dlclose");
+        atomic_store(&real_dlclose, call);
+    }
+    modules_announce_opened(thread_present());
+    int result = call ? call(handle) : -1;
+    module_reserve_closed(thread_present());
+    return result;
+}
+#endif
 
 bool modules_has_code(uintptr_t address)
 {

@@ -42,9 +42,6 @@ void modules_announce_opened(struct traced_thread *thread);
 /* Announces them if the calling thread calls a function at an address that belongs to no known
  * module. */
 void modules_check_function(uintptr_t function);
-/* Reserves the addresses of libraries that were closed, as far as there is room, so that no other
- * code is loaded there and gets their names. */
-void modules_reserve_closed(struct traced_thread *thread);
 bool modules_has_code(uintptr_t address);
 bool modules_is_runtime(uintptr_t address);
 /* Returns whether the address is in data of a module that was loaded with the program itself. */

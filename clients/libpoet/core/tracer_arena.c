@@ -2,6 +2,7 @@
 
 #include "clients/libpoet/core/tracer_lock.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 #define ARENA_BYTES (256u << 10)
@@ -30,6 +31,12 @@ void *tracer_arena_alloc(size_t bytes)
     }
     latch_unlock(&tracer_arena_lock);
     return p;
+}
+
+char *tracer_arena_copy(const char *text, size_t bytes)
+{
+    char *copy = tracer_arena_alloc(bytes + 1);
+    return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
 void tracer_arena_forked(void)

@@ -10,6 +10,8 @@
  * at once. Returns NULL if the system has none. Thread-safe; in a signal handler only while the
  * thread is not busy (thread.h). */
 void *tracer_arena_alloc(size_t bytes);
+/* Returns a copy of a text of that many bytes, with a NUL; NULL if there is no memory. */
+char *tracer_arena_copy(const char *text, size_t bytes);
 /* Called in a child: memory that another thread was allocating is lost. */
 void tracer_arena_forked(void);
 

@@ -102,9 +102,7 @@ static bool sampled_cells_have_memory(void)
 
 static char *sampled_cells_copy_label(const char *text)
 {
-    size_t bytes = strnlen(text, MESSAGE_LABEL_BYTES - 1);
-    char *copy = tracer_arena_alloc(bytes + 1);
-    return copy ? memcpy(copy, text, bytes) : NULL;
+    return tracer_arena_copy(text, strnlen(text, MESSAGE_LABEL_BYTES - 1));
 }
 
 static int64_t *sampled_cells_get(uint32_t i)
