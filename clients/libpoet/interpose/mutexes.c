@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/mutexes.h"
 
-#include "clients/libpoet/interpose/lock_replay.h"
 #include "clients/libpoet/interpose/hidden_uses.h"
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/interposer.h"
@@ -156,7 +155,7 @@ static __attribute__((noinline)) int mutex_replay_lock(struct traced_thread *t,
                                                        enum trace_type came, bool *requested)
 {
     bool timed = c->how == CALL_VARIANT_TIMED || c->how == CALL_VARIANT_CLOCK;
-    struct lock_replay is = lock_replay_requested(t, line, site);
+    struct thread_schedule_lock is = thread_schedule_request_lock(t, line, site);
     *requested = *requested || is.requested;
     if (is.got == TYPE_NONE)
         return is.last ? mutex_call_lock(c) : mutex_call_try(c);

@@ -1,7 +1,6 @@
 /* Read-write locks: shared lines. A reader comes after the writers that released it before, a
  * writer after all that released it before; two readers are not ordered. */
 #define _GNU_SOURCE
-#include "clients/libpoet/interpose/lock_replay.h"
 #include "clients/libpoet/interpose/hidden_uses.h"
 #include "clients/libpoet/interpose/call_variant.h"
 #include "clients/libpoet/core/type_codes.h"
@@ -97,7 +96,7 @@ static __attribute__((noinline)) int rwlock_replay_lock(struct traced_thread *t,
                                                         uintptr_t site, const struct rwlock_call *c,
                                                         enum trace_type came, bool *requested)
 {
-    struct lock_replay is = lock_replay_requested(t, line, site);
+    struct thread_schedule_lock is = thread_schedule_request_lock(t, line, site);
     *requested = *requested || is.requested;
     if (is.got == TYPE_NONE)
         return rwlock_call_real(c, is.last ? c->how : CALL_VARIANT_TRY);

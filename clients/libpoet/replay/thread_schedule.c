@@ -2,8 +2,10 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/replay/thread_schedule.h"
 
+#include "clients/libpoet/core/record.h"
 #include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/replay/held_points.h"
 #include "clients/libpoet/replay/schedule_mapping.h"
 #include "clients/libpoet/replay/shared_schedule.h"
 #include "clients/libpoet/replay/replay_stops.h"
@@ -259,6 +261,24 @@ void thread_schedule_wait_rest(struct traced_thread *t, uint32_t line)
     const struct thread_schedule *p = schedule_map_thread(t);
     if (p && line)
         replay_ticket_wait(p->line, line, shared_schedule_line(line)->last);
+}
+
+struct thread_schedule_lock
+thread_schedule_request_lock(struct traced_thread *t, const struct trace_line *line, uintptr_t site)
+{
+    enum trace_type asks = thread_schedule_next_type(t, 0), got = thread_schedule_next_type(t, 1);
+    uint32_t rest = got == TYPE_NONE ? thread_schedule_line(t, line) : 0;
+    struct thread_schedule_lock is = {.got = got,
+                                      .last = got == TYPE_NONE &&
+                                              (asks == TYPE_ACQUIRE || asks == TYPE_TIMED_ACQUIRE)};
+    is.requested = asks == TYPE_TIMED_ACQUIRE || is.last;
+    if (hold_points_active && got == TYPE_NONE)
+        hold_point_before_lock(t, line, site);
+    if (is.requested)
+        record_event(t, asks, thread_place(t), atomic_load(&line->index), site);
+    if (got == TYPE_NONE)
+        thread_schedule_wait_rest(t, rest);
+    return is;
 }
 
 void thread_schedule_nap(void)

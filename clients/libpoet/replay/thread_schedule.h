@@ -119,6 +119,18 @@ uint32_t thread_schedule_line(struct traced_thread *thread, const struct trace_l
  * have done there what is recorded. */
 void thread_schedule_wait_rest(struct traced_thread *thread, uint32_t line);
 
+/* A lock request: what was recorded for it, and its result. */
+struct thread_schedule_lock {
+    enum trace_type got; /* TYPE_NONE: the recording ended before that */
+    bool last; /* and it was requested: the thread must wait for it */
+    bool requested; /* the request was recorded again */
+};
+/* Called before a thread requests a lock: records the request if it was recorded. If that had no
+ * result, the thread's turn is over when this returns. */
+struct thread_schedule_lock thread_schedule_request_lock(struct traced_thread *thread,
+                                                         const struct trace_line *line,
+                                                         uintptr_t site);
+
 /* Sleeps for a millisecond; not a cancellation point, like the calls that wait here. */
 void thread_schedule_nap(void);
 /* Waits until one of these bits is set, which another thread is about to do; at most ten
