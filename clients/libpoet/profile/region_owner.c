@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/region_owner.h"
 
+#include "clients/libpoet/core/heap_channel.h"
 #include "clients/libpoet/core/seccomp_allowed.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/trace_line.h"
@@ -279,4 +280,30 @@ uint32_t region_current_context(const struct traced_thread *t)
     bool waits =
         f->function && f->function <= UINT16_MAX; /* in a call that is recorded: its caller */
     return atomic_load_explicit(&f[waits ? -1 : 0].context, memory_order_relaxed);
+}
+
+/* ---- call context of the calling thread, for libpoet-memory ---- */
+
+uint64_t poet_heap_context(void)
+{
+    const struct traced_thread *t = thread_self();
+    const struct thread_profile *m = t && t->queue ? t->profile : NULL;
+    if (!m || !(atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_CALLS))
+        return 0;
+    uint32_t context = atomic_load_explicit(&call_stack_top(m)->context, memory_order_relaxed);
+    return context ? (uint64_t)m->serial << 32 | context : 0;
+}
+
+uint32_t poet_heap_calls(uint64_t context, uint64_t *functions, uint32_t most)
+{
+    const struct traced_thread *t = thread_self();
+    const struct thread_profile *m = t ? t->profile : NULL;
+    uint32_t n = 0;
+    if (!m || m->serial != context >> 32)
+        return 0;
+    for (uint32_t c = (uint32_t)context; c && c < REGION_CONTEXTS && n < most;
+         c = contexts_of(m)[c].parent)
+        if (contexts_of(m)[c].scope == SCOPE_FUNCTION)
+            functions[n++] = contexts_of(m)[c].function;
+    return n;
 }
