@@ -8,7 +8,6 @@
 #include "server/order/log/event_log.h"
 #include "server/order/log/line_pages.h"
 #include "server/order/log/late_receives.h"
-#include "server/order/log/recent_sends.h"
 #include "server/order/order.h"
 #include "server/order/order_state.h"
 #include "wire/event_types.h"
@@ -73,8 +72,7 @@ static bool fast_path_find_causes(const struct order *order, const struct arriva
         uint64_t send = log_position(order, a->partners[0]);
         if (send == NO_POSITION)
             return false;
-        if (!recent_sends_contains(&order->log, send) &&
-            !is_sent(log_get(order, send, FIELD_FLAGS)))
+        if (!log_is_recent_send(&order->log, send) && !is_sent(log_get(order, send, FIELD_FLAGS)))
             return false;
         f->lines[f->count] = a->partners[0].line;
         f->positions[f->count++] = send;

@@ -5,7 +5,6 @@
 #include "server/order/log/log_block.h"
 #include "server/order/log/line_table.h"
 #include "server/order/log/line_pages.h"
-#include "server/order/log/recent_sends.h"
 #include "server/order/log/position_list.h"
 #include "server/order/order.h"
 #include "server/order/order_state.h"
@@ -97,11 +96,28 @@ const struct log_block *log_load(const struct order *constant, uint64_t number)
     return block->rows = rows;
 }
 
+/* Notes the sends of a block that is about to be packed. */
+static void event_log_note_sends(struct event_log *log, uint64_t block)
+{
+    const struct log_block *rows = log->blocks[block].rows;
+    if (!log->sent.bits) {
+        log->sent.bits = xcalloc(SENT_BLOCKS, BLOCK_EVENTS / 8);
+        log->sent.from = block;
+    }
+    uint8_t *bits = log->sent.bits + block % SENT_BLOCKS * (BLOCK_EVENTS / 8);
+    memset(bits, 0, BLOCK_EVENTS / 8);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        uint64_t flags = block_get(rows, i, FIELD_FLAGS);
+        bool sends = flags_send(flags) && !(flags & FIELD_INCONSISTENT);
+        bits[i / 8] |= (uint8_t)(sends << i % 8);
+    }
+}
+
 static void pack_block(struct event_log *log, const struct block_store *shelf, uint64_t number)
 {
     struct kept_block *block = &log->blocks[number];
     size_t size;
-    recent_sends_note(log, number);
+    event_log_note_sends(log, number);
     uint8_t *bytes = block_pack(block->rows, &size);
     block->place = shelf->put(shelf->context, bytes, size);
     free(bytes);
@@ -524,4 +540,35 @@ uint64_t order_point_end(const struct order *order, uint64_t position)
     while (position + 1 < order->log.count && log_get(order, position + 1, FIELD_POINT) > 0)
         position++;
     return position;
+}
+
+/* ---- which part is kept ---- */
+
+uint64_t order_line_highest(const struct order *order, uint32_t line)
+{
+    const struct order_line *l = event_log_find_line(order, line);
+    return l->highest > l->delivered ? l->highest : l->delivered;
+}
+
+uint64_t order_first(const struct order *order) { return order->log.first; }
+
+uint64_t order_line_first(const struct order *order, uint32_t line)
+{
+    const struct order_line *l = event_log_find_line(order, line);
+    return order->discarding.under_way ? order_line_from(order, line, order->log.first) : l->base;
+}
+
+bool order_is_discarded(const struct order *order, struct event_id at)
+{
+    bool hidden = at.line & HIDDEN_LINE, there = at.line && at.line <= order->lines.visible.count;
+    const struct order_line *line = hidden  ? line_get(order, at.line)
+                                    : there ? order_line_peek(order, at.line - 1)
+                                            : NULL;
+    uint64_t base = line ? order_line_first(order, at.line) : 0;
+    if (!line || base == 0 || at.number == 0 || at.number > line->delivered)
+        return false;
+    if (line->positions.count == base)
+        return true;
+    uint64_t first = order_line_at(order, at.line, base);
+    return first == NO_POSITION || at.number < log_get(order, first, FIELD_NUMBER);
 }

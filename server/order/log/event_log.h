@@ -37,6 +37,21 @@ static inline bool log_sends(const struct order *order, uint64_t position)
     return flags_send(log_get(order, position, FIELD_FLAGS));
 }
 
+#ifndef SENT_BLOCKS /* tests make it small */
+#define SENT_BLOCKS 256u
+#endif
+
+/* Returns whether the event is known to be a consistent send of one of the last SENT_BLOCKS packed
+ * blocks.  False: the row must be read. */
+static inline bool log_is_recent_send(const struct event_log *log, uint64_t position)
+{
+    uint64_t block = position / BLOCK_EVENTS;
+    uint32_t i = position % BLOCK_EVENTS;
+    return log->sent.bits && block < log->packed && block >= log->sent.from &&
+           log->packed - block <= SENT_BLOCKS &&
+           log->sent.bits[block % SENT_BLOCKS * (BLOCK_EVENTS / 8) + i / 8] >> i % 8 & 1;
+}
+
 /* Returns order_position(at), by a fast path for recent events of lines without gaps, whose
  * numbers are ordinals. */
 static inline uint64_t log_position(const struct order *order, struct event_id at)

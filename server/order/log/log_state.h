@@ -47,7 +47,9 @@ struct line_pages {
     size_t count, room;
 };
 
-/* The sends among the events of the last packed blocks; recent_sends.c writes it. */
+/* Bit set of the sends among the events of the last packed blocks: a late receive names one of
+ * them, and its block need not be re-read for that.  It has one bit per event of SENT_BLOCKS blocks
+ * and is not saved; event_log.c writes it. */
 struct recent_sends {
     uint8_t *bits; /* NULL: no block was packed since the order was made */
     uint64_t from; /* the first block that it knows */
