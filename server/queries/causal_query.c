@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "base/alloc.h"
 #include "server/queries/request_queue.h"
-#include "server/queries/uncertainty_sets.h"
+#include "server/order/order.h"
 #include "server/run/event_times.h"
 #include "server/run/untraced_reasons.h"
 #include "wire/causal_edges.h"
@@ -37,6 +37,16 @@ struct causal_past { /* history of a line: its events from `position` on have th
     bool shared;
 };
 
+/* Which uncertainty sets were sent: as numbers that say, for each reason, which sets are alike.  A
+ * viewer that has only the numbers can tell for which reasons the order of two events is unknown:
+ * those in which their sets differ. */
+struct sent_uncertainty_sets {
+    struct map known; /* set -> any pointer, for each set already sent */
+    struct map number; /* reason and the order's number of a kind of it -> 1 + its number here */
+    uint32_t count[UNTRACED_COUNT]; /* number of kinds, by reason */
+    size_t room;
+};
+
 struct causal_query_job {
     const struct run *run;
     struct causal_edges_request request;
@@ -61,7 +71,7 @@ struct causal_query_job {
     uint32_t *vector_of; /* by requested event: its vector */
     uint32_t *candidates;
     size_t candidate_room, cause_room;
-    struct uncertainty_sets_sent sent;
+    struct sent_uncertainty_sets sent;
     struct causal_edges_info answer;
 };
 
@@ -80,7 +90,8 @@ static void causal_query_drop_results(struct causal_query_job *job)
     free(job->candidates);
     map_free(&job->past_of);
     map_free(&job->chain_of);
-    uncertainty_sets_free(&job->sent);
+    map_free(&job->sent.known);
+    map_free(&job->sent.number);
     causal_edges_info_free(&job->answer);
 }
 
@@ -323,6 +334,34 @@ static int64_t repaired_time(const struct causal_query_job *job, uint32_t i)
     return time;
 }
 
+static uint32_t causal_query_kind_number(struct sent_uncertainty_sets *sent, unsigned reason,
+                                         uint64_t kind)
+{
+    if (!kind)
+        return 0;
+    uintptr_t known = (uintptr_t)map_get(&sent->number, kind, reason);
+    if (!known) {
+        known = ++sent->count[reason];
+        map_put(&sent->number, kind, reason, (void *)known);
+    }
+    return (uint32_t)known;
+}
+
+/* Sends a set unless it was sent already. */
+static void causal_query_encode_set(struct sent_uncertainty_sets *sent, const struct order *order,
+                                    uint32_t set, struct causal_edges_info *to)
+{
+    if (set == ANY_DOUBTS || map_get(&sent->known, set, 0))
+        return;
+    map_put(&sent->known, set, 0, sent);
+    struct uncertainty_info doubts = {.doubts = set};
+    for (unsigned reason = 1; reason < UNTRACED_COUNT; reason++)
+        doubts.kinds[reason] =
+            causal_query_kind_number(sent, reason, order_uncertainty_kind(order, set, reason));
+    to->doubts = array_reserve(to->doubts, &sent->room, to->doubts_count + 1u, sizeof *to->doubts);
+    to->doubts[to->doubts_count++] = doubts;
+}
+
 /* Answers for the next `count` requested events, which belong to one synchronization point.
  * Returns the vector of the whole point. */
 static uint32_t causal_query_answer_point(struct causal_query_job *job, uint32_t count,
@@ -345,7 +384,7 @@ static uint32_t causal_query_answer_point(struct causal_query_job *job, uint32_t
         events[k].chain = chain;
         events[k].time_ns = time_ns;
         events[k].doubts = doubts;
-        uncertainty_sets_encode(&job->sent, job->run->order, doubts, &job->answer);
+        causal_query_encode_set(&job->sent, job->run->order, doubts, &job->answer);
         if (doubts == ANY_DOUBTS) /* the reasons are the same for all pairs of events */
             job->answer.any = order_uncertainty_between(job->run->order, job->request.positions[k],
                                                         job->request.positions[k]);
