@@ -79,7 +79,7 @@ static void client_options_receive_file(struct connection *peer, const char *pat
     bool good = client_options_is_local(peer) && read_measure(path, &measure);
     struct measurement_request request = {.mask = good ? ALL_BITS : WANTED_BROKEN,
                                           .bits = good ? measure.wanted : WANTED_BROKEN};
-    pending_settings_add(&peer->run->settings, &request);
+    run_settings_add(&peer->run->settings, &request);
     if (good && measure.rate)
         process_sampler_rate(peer, measure.rate);
     measurement_spec_free(&measure);

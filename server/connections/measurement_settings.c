@@ -17,7 +17,7 @@ static void settings_set_bits(const struct shared_queue *queue, uint32_t mask, u
 /* A queue that follows another keeps the settings of that one. */
 void measurement_settings_queue(const struct connection *peer)
 {
-    const struct pending_settings *wants = &peer->run->settings;
+    const struct run_settings *wants = &peer->run->settings;
     if (wants->chosen && peer->program->queues && !peer->program->queues->after)
         settings_set_bits(peer->program->queues, wants->mask, wants->bits);
 }
@@ -53,5 +53,5 @@ void measurement_settings_step(struct server *server)
         capture_unlock(server->taker);
     }
     for (size_t i = 0; i < server->runs.count; i++)
-        pending_settings_applied(&server->runs.items[i]->settings);
+        run_settings_applied(&server->runs.items[i]->settings);
 }

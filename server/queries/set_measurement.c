@@ -6,8 +6,8 @@
 static void answer_want(const struct run *run, struct decoder *in, struct response *reply)
 {
     struct measurement_request request;
-    struct pending_settings *wants =
-        (struct pending_settings *)(uintptr_t)&run->settings; /* not part of any response */
+    struct run_settings *wants =
+        (struct run_settings *)(uintptr_t)&run->settings; /* not part of any response */
     decode_measurement_request(in, &request);
     if (!decoder_finish(in)) {
         measurement_request_free(&request);
@@ -16,7 +16,7 @@ static void answer_want(const struct run *run, struct decoder *in, struct respon
     unsigned programs = run->status.live ? run->programs.connected : 0;
     if (!programs)
         measurement_request_free(&request);
-    else if (!pending_settings_add(wants, &request))
+    else if (!run_settings_add(wants, &request))
         programs = 0;
     response_chunk_begin(reply, RESPONSE_MEASURED_PROGRAMS);
     encode_u32(reply->out, programs);

@@ -140,6 +140,31 @@ void run_called(struct run *run, const char *key)
     run->name = xstrndup(key, strcspn(key, "@"));
 }
 
+bool run_settings_add(struct run_settings *wants, struct measurement_request *request)
+{
+    if (wants->count == RUN_SETTINGS_MAX) {
+        measurement_request_free(request);
+        return false;
+    }
+    if (!request->line_count) {
+        wants->bits = (wants->bits & ~request->mask) | (request->bits & request->mask);
+        wants->mask |= request->mask;
+        wants->chosen = true;
+    }
+    wants->items =
+        array_reserve(wants->items, &wants->room, wants->count + 1, sizeof *wants->items);
+    wants->items[wants->count++] = *request;
+    *request = (struct measurement_request){0};
+    return true;
+}
+
+void run_settings_applied(struct run_settings *wants)
+{
+    for (size_t i = 0; i < wants->count; i++)
+        measurement_request_free(&wants->items[i]);
+    wants->count = 0;
+}
+
 void run_free(struct run *run)
 {
     if (!run)
@@ -163,7 +188,8 @@ void run_free(struct run *run)
     site_table_free(&run->sites);
     call_contexts_free(&run->contexts);
     call_entries_free(&run->entries);
-    pending_settings_free(&run->settings);
+    run_settings_applied(&run->settings);
+    free(run->settings.items);
     untraced_reasons_free(&run->untraced);
     agent_positions_free(&run->agent_positions);
     order_free(run->order);

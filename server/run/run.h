@@ -9,7 +9,6 @@
 #include "server/run/annotations.h"
 #include "server/run/line_identity.h"
 #include "server/run/name_table.h"
-#include "server/run/pending_settings.h"
 #include "server/run/run_addons.h"
 #include "server/run/run_clock.h"
 #include "server/run/run_lines.h"
@@ -22,6 +21,7 @@
 #include "server/timing/call_entries.h"
 #include "server/tracefile/agent_positions.h"
 #include "server/tracefile/tracefile.h"
+#include "wire/request_body.h"
 
 struct run;
 struct program_session;
@@ -46,6 +46,17 @@ struct run_sessions {
     size_t count, room;
     void (*free)(struct program_session *session);
 };
+
+/* Measurement settings that viewers requested for the programs of a run, until they are sent to the
+ * programs.  A zero-initialized struct is empty. */
+struct run_settings {
+    struct measurement_request *items; /* in the order of the requests */
+    size_t count, room;
+    uint32_t mask, bits; /* settings of threads that are created later */
+    bool chosen; /* a viewer set them */
+};
+
+#define RUN_SETTINGS_MAX 64u /* maximum number of pending requests */
 
 struct run {
     char *key, *name; /* the value of POET_RUN; the part of it before @ */
@@ -75,7 +86,7 @@ struct run {
     struct run_discarding discarding;
     struct run_addons addons; /* state of other modules */
 
-    struct pending_settings settings; /* measurement settings to be sent to its programs */
+    struct run_settings settings; /* measurement settings to be sent to its programs */
     int counters; /* wire/shared_counters.h; 0 not made yet */
     /* positions of the agents' streams, as of the delivered journal */
     struct agent_positions agent_positions;
@@ -93,6 +104,11 @@ void run_free(struct run *run);
 void run_is_live(struct run *run); /* makes a replayed run live */
 /* sets the whole key, of which the file has only a part */
 void run_called(struct run *run, const char *key);
+
+/* Takes ownership of the request and its contents; returns false, and frees it, if there are too
+ * many. */
+bool run_settings_add(struct run_settings *wants, struct measurement_request *request);
+void run_settings_applied(struct run_settings *wants); /* all requests were sent */
 
 /* Return the code of a name, assigned on first use; 0 if there are too many. */
 uint32_t run_type(struct run *run, const char *name);
