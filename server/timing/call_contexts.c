@@ -4,6 +4,7 @@
 #include "wire/profile_region.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define SAVED_AT_ONCE 4096u /* maximum number of contexts in one body */
 
@@ -65,7 +66,23 @@ bool call_contexts_update(struct call_context_thread *thread, const uint8_t *bod
 void call_contexts_keep(struct call_contexts *all, struct call_context_thread *thread,
                         const uint8_t *body, size_t size)
 {
-    profile_history_append(&thread->earlier, &all->earlier_bytes, thread->head.time_ns, body, size);
+    struct earlier_snapshots *e = &thread->earlier;
+    e->full |= all->earlier_bytes + size > EARLIER_SNAPSHOTS_BYTES || size > UINT32_MAX;
+    if (e->full || !size)
+        return;
+    struct earlier_body one = {thread->head.time_ns, xmalloc(size), (uint32_t)size};
+    memcpy(one.data, body, size);
+    ARRAY_PUSH(e->items, e->count, one);
+    all->earlier_bytes += size;
+}
+
+uint32_t call_contexts_times(const struct call_context_thread *thread)
+{
+    const struct earlier_snapshots *e = &thread->earlier;
+    uint32_t times = 0;
+    for (uint32_t i = 0; i < e->count; i++)
+        times += !i || e->items[i].time_ns != e->items[i - 1].time_ns;
+    return times;
 }
 
 /* ---- saving ---- */
@@ -75,7 +92,7 @@ static void save_kept(struct call_context_thread *thread,
                                    const struct encoder *body),
                       void *user)
 {
-    struct profile_history *e = &thread->earlier;
+    struct earlier_snapshots *e = &thread->earlier;
     for (; e->saved < e->count; e->saved++) {
         struct encoder body = {.data = e->items[e->saved].data, .size = e->items[e->saved].size};
         save(user, thread, &body);
@@ -135,11 +152,18 @@ const struct call_context_thread *call_contexts_of_line(const struct call_contex
     return known ? &all->threads[known - 1] : NULL;
 }
 
+static void call_contexts_free_earlier(struct earlier_snapshots *e)
+{
+    for (uint32_t i = 0; i < e->count; i++)
+        free(e->items[i].data);
+    free(e->items);
+}
+
 void call_contexts_free(struct call_contexts *all)
 {
     for (uint32_t i = 0; i < all->count; i++) {
         free(all->threads[i].items);
-        profile_history_free(&all->threads[i].earlier);
+        call_contexts_free_earlier(&all->threads[i].earlier);
     }
     free(all->threads);
     map_free(&all->index);

@@ -1,13 +1,12 @@
 /* Call context trees of the threads of a run, as received (wire/profile_snapshot.h): for each
  * thread a tree of call contexts with sums from its start up to the last snapshot.
  *
- * A later snapshot replaces the sums of the earlier one; earlier ones are kept as received
- * (profile_history.h).  Not thread-safe. */
+ * A later snapshot replaces the sums of the earlier one; earlier ones are kept as received.  Not
+ * thread-safe. */
 #ifndef SERVER_TIMING_CALL_CONTEXTS_H
 #define SERVER_TIMING_CALL_CONTEXTS_H
 
 #include "base/map.h"
-#include "server/timing/profile_history.h"
 #include "wire/profile_snapshot.h"
 
 struct call_context {
@@ -17,6 +16,26 @@ struct call_context {
     bool unsaved; /* changed since the last call_contexts_save() */
 };
 
+#define EARLIER_SNAPSHOTS_BYTES ((size_t)64 << 20)
+
+/* Earlier profile snapshots of a thread: each body of SUMS as received, so that the sums as of an
+ * earlier time can be restored.
+ *
+ * They are kept as bytes, up to EARLIER_SNAPSHOTS_BYTES for all threads of a run.  For later
+ * snapshots only the newest sums are known; these are correct, too, but without intermediate
+ * times. */
+struct earlier_snapshots {
+    struct earlier_body {
+        /* by the program's clock; several bodies in succession may have the same time */
+        uint64_t time_ns;
+        uint8_t *data;
+        uint32_t size;
+    } *items;
+    uint32_t count;
+    uint32_t saved; /* number of them that were already saved in a checkpoint */
+    bool full; /* some did not fit */
+};
+
 struct call_context_thread {
     uint32_t session, code; /* the thread's code in its program */
     uint32_t line; /* thread line; 0: not declared yet */
@@ -24,7 +43,7 @@ struct call_context_thread {
     struct snapshot_head head;
     struct call_context *items; /* by context number: a parent comes before its children */
     size_t count, room;
-    struct profile_history earlier; /* earlier snapshots */
+    struct earlier_snapshots earlier;
     bool unsaved;
 };
 
@@ -51,9 +70,11 @@ const struct call_context_thread *call_contexts_of_line(const struct call_contex
 /* Applies the body of a SUMS message.  Returns false and sets *why if it is invalid. */
 bool call_contexts_update(struct call_context_thread *thread, const uint8_t *body, size_t size,
                           const char **why);
-/* Keeps a body that was applied. */
+/* Keeps a copy of a body that was applied. */
 void call_contexts_keep(struct call_contexts *all, struct call_context_thread *thread,
                         const uint8_t *body, size_t size);
+/* Returns the number of different times of the kept bodies. */
+uint32_t call_contexts_times(const struct call_context_thread *thread);
 /* Passes everything that changed since the last call to `save`, as bodies of SUMS: the kept ones,
  * else the newest sums. */
 void call_contexts_save(struct call_contexts *all,

@@ -8,7 +8,7 @@
 /* ---- sums as of a time ---- */
 
 /* Returns how many bodies were received up to a time. */
-static uint32_t profile_range_recorded_by(const struct profile_history *e, uint64_t ns)
+static uint32_t profile_range_recorded_by(const struct earlier_snapshots *e, uint64_t ns)
 {
     uint32_t n = 0;
     while (n < e->count && e->items[n].time_ns <= ns)
@@ -18,7 +18,7 @@ static uint32_t profile_range_recorded_by(const struct profile_history *e, uint6
 
 /* Returns the number of bodies up to the first ones at or after a time; more than the count if
  * only the newest sums are. */
-static uint32_t profile_range_recorded_after(const struct profile_history *e, uint64_t ns)
+static uint32_t profile_range_recorded_after(const struct earlier_snapshots *e, uint64_t ns)
 {
     uint32_t n = 0;
     while (n < e->count && e->items[n].time_ns < ns)
@@ -107,7 +107,7 @@ static struct call_context_thread
 profile_range_copy_newest(const struct call_context_thread *thread)
 {
     struct call_context_thread copy = *thread;
-    copy.earlier = (struct profile_history){0};
+    copy.earlier = (struct earlier_snapshots){0};
     copy.room = copy.count;
     copy.items = xmalloc((copy.count + 1) * sizeof *copy.items);
     memcpy(copy.items, thread->items, copy.count * sizeof *copy.items);
@@ -117,7 +117,7 @@ profile_range_copy_newest(const struct call_context_thread *thread)
 struct profile_range profile_range_make(const struct call_context_thread *thread, uint64_t from_ns,
                                         uint64_t to_ns)
 {
-    const struct profile_history *e = &thread->earlier;
+    const struct earlier_snapshots *e = &thread->earlier;
     uint32_t first = from_ns ? profile_range_recorded_by(e, from_ns) : 0,
              last = to_ns < UINT64_MAX ? profile_range_recorded_after(e, to_ns) : e->count + 1;
     struct call_context_thread before = as_of(thread, first);

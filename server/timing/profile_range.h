@@ -1,7 +1,7 @@
 /* Profile of a thread's calls in a part of the run: the sums as of one time minus those as of an
  * earlier one.
  *
- * Sums are known as of the times of the snapshots (profile_history.h), about one per second.  The
+ * Sums are known as of the times of the snapshots (call_contexts.h), about one per second.  The
  * part begins with the last snapshot at or before the requested begin (else with the thread), and
  * ends with the first at or after the requested end (else with the newest); nothing is
  * interpolated.  Minimum and maximum of single calls belong to the whole lifetime and are left out.

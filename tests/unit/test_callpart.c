@@ -116,10 +116,10 @@ static void what_found_no_room_is_coarser_and_true(void **state)
     (void)state;
     struct call_contexts all = {0};
     tell(&all, 100, 2, 20, 5, 0);
-    all.earlier_bytes = PROFILE_HISTORY_BYTES;
+    all.earlier_bytes = EARLIER_SNAPSHOTS_BYTES;
     tell(&all, 200, 5, 50, 6, 0);
     tell(&all, 300, 9, 120, 7, 0);
-    assert_int_equal(profile_history_times(&all.threads[0].earlier), 1);
+    assert_int_equal(call_contexts_times(&all.threads[0]), 1);
     thread_schedule_next_is(&all, 150, 180, 100, 300, 7, 100, 2);
     call_contexts_free(&all);
 }

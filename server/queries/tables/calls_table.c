@@ -181,7 +181,7 @@ static void add_part(struct calls_work *w, const struct call_context_thread *thr
     struct profile_range part =
         profile_range_make(thread, from_ns == INT64_MIN ? 0 : clock_of(view, from_ns),
                            to_ns == INT64_MAX ? UINT64_MAX : clock_of(view, to_ns));
-    uint32_t times = profile_history_times(&thread->earlier);
+    uint32_t times = call_contexts_times(thread);
     int64_t first_ns =
                 part.from_ns ? (int64_t)(part.from_ns - view->run->clock.start_ns) : begin_ns,
             last_ns = as_of_ns(view, &part.thread);
