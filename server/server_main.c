@@ -4,6 +4,7 @@
 #include "server/server_options.h"
 #include "server/forwarding/agent.h"
 #include "server/forwarding/nats_message.h"
+#include "server/forwarding/nats_reader.h"
 #include "server/checkpoint/output_path.h"
 #include "server/checkpoint/trace_replay.h"
 #include "server/eventloop/server_log.h"
@@ -15,7 +16,6 @@
 #include "server/connections/handshake.h"
 #include "server/connections/journal_merge.h"
 #include "server/connections/program_connection.h"
-#include "server/connections/nats_input.h"
 #include "server/connections/event_server.h"
 #include "server/connections/journal_reader.h"
 #include "server/connections/viewer_connection.h"
@@ -282,7 +282,7 @@ static void server_main_finish(struct server *server)
     }
     free(server->listeners);
     free(server->endpoints);
-    nats_input_end(server);
+    nats_reader_free(server->reads);
     agent_positions_free(&server->resumed);
     agent_connections_free(server);
     agent_free(server->agent);
@@ -290,6 +290,28 @@ static void server_main_finish(struct server *server)
     free(server->directory);
     capture_thread_free(server->taker);
     ev_loop_destroy(server->loop);
+}
+
+/* Reads a run from NATS, as if an agent sent it over a connection.  Returns false, and says why, if
+ * that is not possible. */
+static bool server_main_read_nats(struct server *server, const char *from)
+{
+    struct error error;
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
+        fprintf(stderr, "poet server: --from: %s\n", strerror(errno));
+        return false;
+    }
+    server->reads = nats_reader_new(from, ends[1], &server->resumed, &error);
+    if (!server->reads) {
+        close(ends[0]);
+        fprintf(stderr, "poet server: %s\n", error.text);
+        return false;
+    }
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    connection_new(server, channel_on_socket(ends[0]), "what is read from NATS",
+                   &handshake_handler);
+    return true;
 }
 
 static bool server_main_load_trace(struct server *server, const char *path)
@@ -506,7 +528,7 @@ int main(int argc, char **argv)
             server_log("listening on %s", server.endpoints[i]);
     if (client >= 0)
         server_main_accept_client(&server, client);
-    if (asked.from && !nats_input_begin(&server, asked.from))
+    if (asked.from && !server_main_read_nats(&server, asked.from))
         return 1;
     server.idle.repeat = server_main_linger_seconds(&server);
     ev_run(server.loop, 0);
