@@ -5,7 +5,7 @@
 #include "server/transport/compression.h"
 #include "server/checkpoint/idle_eviction.h"
 #include "server/eventloop/server_log.h"
-#include "server/connections/open_run.h"
+#include "server/connections/run_journal.h"
 #include "server/connections/clock_samples.h"
 #include "server/connections/event_server.h"
 #include "server/journal/forwarded_source.h"
@@ -126,7 +126,7 @@ static struct agent_source *agent_connection_begin_source(struct connection *pee
         connection_reject(peer, "%s", run ? "the run has ended" : why);
         return NULL;
     }
-    open_journal_run(peer->server, run);
+    run_journal_open(peer->server, run);
     tracefile_is_live(run->trace, false);
     run->status.unclaimed = false;
     sources->items =
@@ -220,7 +220,7 @@ static enum receive_result agent_connection_apply_batch(struct connection *peer,
         source->origin->message = peer->agent->message;
     capture_lock(peer->server->taker);
     enum receive_result took =
-        forwarded_source_receive(source->origin, run_capture(source->run), batch->first,
+        forwarded_source_receive(source->origin, run_journal_capture(source->run), batch->first,
                                  batch->count, sources->raw, batch->raw, why);
     capture_unlock(peer->server->taker);
     if (took == RECEIVE_DONE && source->origin->open) {
@@ -370,7 +370,7 @@ static enum readiness agent_connection_readiness(struct connection *peer)
     const struct agent_peer *agent = peer->agent;
     for (uint32_t i = 0; i < agent->count; i++) {
         const struct agent_source *source = source_of(peer, i);
-        if (source && source->run && capture_is_ahead(run_capture(source->run)))
+        if (source && source->run && capture_is_ahead(run_journal_capture(source->run)))
             return CONNECTION_READY_LATER;
     }
     return READY;
@@ -407,7 +407,7 @@ void agent_connection_reject(struct server *server, const struct run *run, uint3
         if (source->run != run)
             continue;
         capture_lock(server->taker);
-        bool is_there = forwarded_source_reject(source->origin, run_capture(run), session);
+        bool is_there = forwarded_source_reject(source->origin, run_journal_capture(run), session);
         capture_unlock(server->taker);
         if (!is_there)
             continue;

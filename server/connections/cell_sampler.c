@@ -2,7 +2,7 @@
 #include "server/connections/cell_sampler.h"
 
 #include "base/alloc.h"
-#include "server/connections/open_run.h"
+#include "server/connections/run_journal.h"
 #include "server/connections/event_server.h"
 #include "server/tracefile/chunks.h"
 #include "server/journal/capture.h"
@@ -106,7 +106,7 @@ void cell_sampler_now(struct connection *peer)
     peer->celling->looked_ns = now_ns();
     if (put_changed(peer, &body)) {
         capture_lock(peer->server->taker);
-        if (!journal_append(run_capture(peer->run),
+        if (!journal_append(run_journal_capture(peer->run),
                             &(struct chunk){.kind = MESSAGE_SAMPLED_CELLS,
                                             .session = peer->program->session,
                                             .data = body.data,

@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "server/eventloop/loop_turn.h"
-#include "server/connections/open_run.h"
+#include "server/connections/run_journal.h"
 #include "server/connections/event_server.h"
 #include "server/run/clock_exchanges.h"
 #include "server/journal/capture.h"
@@ -66,7 +66,7 @@ static bool clock_samples_save_clock(struct sampled_clock *clock, struct server 
     clock_exchanges_encode(&out, &clock->exchange);
     const struct chunk chunk = {.kind = CHUNK_CLOCKS, .data = out.data, .size = (uint32_t)out.size};
     capture_lock(server->taker);
-    bool kept = !out.failed && journal_append(run_capture(run), &chunk, 1, false);
+    bool kept = !out.failed && journal_append(run_journal_capture(run), &chunk, 1, false);
     capture_unlock(server->taker);
     server->behind = true;
     encoder_free(&out);

@@ -1,6 +1,6 @@
 #include "server/connections/external_metrics.h"
 
-#include "server/connections/open_run.h"
+#include "server/connections/run_journal.h"
 #include "server/connections/event_server.h"
 #include "server/run/program_metrics.h"
 #include "server/journal/capture.h"
@@ -14,7 +14,7 @@ static bool external_metrics_write_journal(const struct connection *peer, enum m
                                            const struct encoder *body)
 {
     capture_lock(peer->server->taker);
-    bool fits = journal_append(run_capture(peer->run),
+    bool fits = journal_append(run_journal_capture(peer->run),
                                &(struct chunk){.kind = (uint16_t)kind,
                                                .session = PROGRAM_METRICS_NO_PROCESS,
                                                .data = body->data,
@@ -77,7 +77,7 @@ void external_metrics_receive(struct connection *peer, struct decoder *in)
          *unit = decode_name(in, MESSAGE_LABEL_BYTES - 1);
     int64_t value = (int64_t)decode_u64(in);
     if (decoder_finish(in) && *name && peer->run && peer->run->status.live &&
-        run_capture(peer->run) && peer->run->programs.connected) {
+        run_journal_capture(peer->run) && peer->run->programs.connected) {
         uint32_t code = code_of(peer, name, unit);
         if (code)
             external_metrics_write_sample(peer, code, value);

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "server/decode/heap_reader.h"
-#include "server/connections/open_run.h"
+#include "server/connections/run_journal.h"
 #include "server/connections/event_server.h"
 #include "server/run/heap_totals.h"
 #include "server/journal/capture.h"
@@ -35,7 +35,7 @@ static bool heap_sampler_write_journal(void *context, const struct encoder *body
 {
     struct connection *peer = context;
     capture_lock(peer->server->taker);
-    bool fits = !body->failed && journal_append(run_capture(peer->run),
+    bool fits = !body->failed && journal_append(run_journal_capture(peer->run),
                                                 &(struct chunk){.kind = MESSAGE_HEAP,
                                                                 .session = peer->program->session,
                                                                 .data = body->data,

@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "server/forwarding/agent.h"
-#include "server/connections/open_run.h"
+#include "server/connections/run_journal.h"
 #include "server/connections/event_server.h"
 #include "server/connections/journal_reader.h"
 #include "server/journal/capture.h"
@@ -14,8 +14,8 @@
 static void journal_forwarder_release_runs(struct run *run)
 {
     struct handoff_extent *stretch;
-    while ((stretch = handoff_queue_pop(&run_capture(run)->hand)) != NULL) {
-        handoff_queue_mark_delivered(&run_capture(run)->hand, stretch->size);
+    while ((stretch = handoff_queue_pop(&run_journal_capture(run)->hand)) != NULL) {
+        handoff_queue_mark_delivered(&run_journal_capture(run)->hand, stretch->size);
         handoff_extent_free(stretch);
     }
 }
@@ -26,7 +26,7 @@ static void journal_forwarder_end_run(struct server *server, size_t i)
 {
     struct run *run = server->runs.items[i];
     char *path = xstrdup(run->file.path);
-    journal_reader_end(server, run);
+    run_journal_end(server, run);
     run_free(run);
     memmove(server->runs.items + i, server->runs.items + i + 1,
             (--server->runs.count - i) * sizeof *server->runs.items);
@@ -38,10 +38,10 @@ bool journal_forwarder_step(struct server *server, struct loop_share share)
 {
     for (size_t i = 0; i < server->runs.count; i++) {
         struct run *run = server->runs.items[i];
-        if (!run_capture(run))
+        if (!run_journal_capture(run))
             continue;
         journal_forwarder_release_runs(run);
-        if (run_capture(run)->sessions && !run_capture(run)->programs)
+        if (run_journal_capture(run)->sessions && !run_journal_capture(run)->programs)
             journal_forwarder_end_run(server, i--);
     }
     return agent_step(server->agent, share);

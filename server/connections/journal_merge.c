@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "server/forwarding/forwarded_stream.h"
-#include "server/connections/open_run.h"
+#include "server/connections/run_journal.h"
 #include "server/connections/event_server.h"
 #include "server/connections/journal_reader.h"
 #include "server/journal/forwarded_source.h"
@@ -64,8 +64,8 @@ static bool journal_merge_take_chunks(struct server *server, struct run *run,
     if (!count)
         return true;
     capture_lock(server->taker);
-    enum receive_result took = forwarded_source_receive(file->origin, run_capture(run), first,
-                                                        count, raw->data, raw->size, &why);
+    enum receive_result took = forwarded_source_receive(file->origin, run_journal_capture(run),
+                                                        first, count, raw->data, raw->size, &why);
     capture_unlock(server->taker);
     if (took == RECEIVE_DONE)
         return true;
@@ -107,7 +107,7 @@ bool journal_merge(struct server *server, const char *const *files, size_t count
         good = run || journal_merge_report_error(server->runs.output, why);
     }
     if (good)
-        open_journal_run(server, run);
+        run_journal_open(server, run);
     good = good && journal_merge_take_all(server, run, all, count);
     for (size_t i = 0; i < count; i++) {
         if (good && journal_follower_is_truncated(all[i].stream->following))

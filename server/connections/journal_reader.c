@@ -4,7 +4,7 @@
 #include "server/checkpoint/report_run.h"
 #include "server/checkpoint/checkpoint_write.h"
 #include "server/eventloop/server_log.h"
-#include "server/connections/open_run.h"
+#include "server/connections/run_journal.h"
 #include "server/connections/agent_connection.h"
 #include "server/decode/remote_ends.h"
 #include "server/decode/metric_records.h"
@@ -26,7 +26,7 @@
 
 static bool read_back(struct run *run)
 {
-    struct capture *taking = run_capture(run);
+    struct capture *taking = run_journal_capture(run);
     taking->read = array_reserve(taking->read, &taking->read_room, taking->now->size, 1);
     taking->bytes = taking->read;
     return tracefile_read_back(run->trace, taking->now->at, taking->read, taking->now->size);
@@ -42,7 +42,7 @@ static void end_stretch(struct capture *taking)
 /* What was written cannot be read any more. */
 static void cannot_read(struct run *run)
 {
-    struct capture *taking = run_capture(run);
+    struct capture *taking = run_journal_capture(run);
     server_log("%s: %llu bytes of its journal are unreadable", run->file.path,
                (unsigned long long)(taking->now->size - taking->offset));
     free(run->file.damage);
@@ -54,7 +54,7 @@ static void cannot_read(struct run *run)
 
 static bool next_stretch(struct run *run)
 {
-    struct capture *taking = run_capture(run);
+    struct capture *taking = run_journal_capture(run);
     taking->now = handoff_queue_pop(&taking->hand);
     taking->offset = 0;
     if (taking->now)
@@ -67,7 +67,7 @@ static bool next_stretch(struct run *run)
 
 static bool next_chunk(struct run *run, struct chunk *chunk)
 {
-    struct capture *taking = run_capture(run);
+    struct capture *taking = run_journal_capture(run);
     if (!taking->now && !next_stretch(run))
         return false;
     const uint8_t *head = taking->bytes + taking->offset;
@@ -93,7 +93,7 @@ static uint64_t weight_of(const struct chunk *chunk)
 /* Records that the chunk was delivered. */
 static void journal_reader_note_delivered(struct run *run, const struct chunk *chunk)
 {
-    struct capture *taking = run_capture(run);
+    struct capture *taking = run_journal_capture(run);
     uint64_t bytes = CHUNK_HEAD_BYTES + (uint64_t)chunk->size;
     taking->offset += bytes;
     if (!taking->now->unwritten)
@@ -254,20 +254,6 @@ static void journal_reader_deliver_chunk(struct server *server, struct run *run,
 
 /* ---- the end ---- */
 
-void journal_reader_end(struct server *server, struct run *run)
-{
-    uint8_t data[8];
-    struct encoder out = {.data = data, .room = sizeof data};
-    run->clock.ended_ns = run->clock.wall_ns ? run_clock_now_ns(&run->clock) : 0;
-    encode_u64(&out, (uint64_t)run->clock.ended_ns);
-    capture_lock(server->taker);
-    journal_append_quiet(run_capture(run),
-                         (struct chunk){.kind = CHUNK_END, .data = data, .size = sizeof data});
-    capture_unlock(server->taker);
-    tracefile_has_ended(run->trace);
-    tracefile_lock(run->trace, false);
-}
-
 /* False: its last state is not written yet. */
 static bool journal_reader_finish_run(struct server *server, struct run *run,
                                       struct loop_share share)
@@ -276,7 +262,7 @@ static bool journal_reader_finish_run(struct server *server, struct run *run,
         return true;
     if (!checkpoint_finish(run, share))
         return false;
-    journal_reader_end(server, run);
+    run_journal_end(server, run);
     run->status.finished = true;
     run->status.ending = false;
     report_run_begin(run);
@@ -300,7 +286,7 @@ static bool journal_reader_process_backlog(struct server *server, struct run *ru
 
 bool journal_reader_is_done(const struct run *run)
 {
-    return !run_capture(run) || handoff_queue_lag(&run_capture(run)->hand) == 0;
+    return !run_journal_capture(run) || handoff_queue_lag(&run_journal_capture(run)->hand) == 0;
 }
 
 /* Tests stop the order while a file is there. */
@@ -322,7 +308,7 @@ static bool journal_reader_deliver_one(struct server *server, struct run *run,
     struct chunk chunk;
     if (!journal_reader_process_backlog(server, run, share))
         return true;
-    if (!run_capture(run) || !next_chunk(run, &chunk))
+    if (!run_journal_capture(run) || !next_chunk(run, &chunk))
         return false;
     journal_reader_deliver_chunk(server, run, chunk);
     journal_reader_note_delivered(run, &chunk);
@@ -370,9 +356,9 @@ bool journal_reader_finish(struct server *server, struct run *run, struct loop_s
 
 void journal_reader_measure_lag(struct run *run)
 {
-    if (!run_capture(run))
+    if (!run_journal_capture(run))
         return;
-    uint64_t since = capture_oldest_ns(run_capture(run)), now = loop_clock_ns();
+    uint64_t since = capture_oldest_ns(run_journal_capture(run)), now = loop_clock_ns();
     run->lag.ns = since && since < now ? now - since : 0;
-    run->lag.bytes = handoff_queue_lag(&run_capture(run)->hand);
+    run->lag.bytes = handoff_queue_lag(&run_journal_capture(run)->hand);
 }

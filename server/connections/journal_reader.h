@@ -17,8 +17,6 @@ bool journal_reader_step(struct server *server, struct loop_share share, struct 
  * share. */
 bool journal_reader_finish(struct server *server, struct run *run, struct loop_share share);
 bool journal_reader_is_done(const struct run *run);
-void journal_reader_end(struct server *server,
-                        struct run *run); /* says in its file that it ends here */
 void journal_reader_measure_lag(struct run *run); /* how far the order is behind */
 
 #endif

@@ -2,7 +2,7 @@
 #include "server/connections/process_sampler.h"
 
 #include "base/alloc.h"
-#include "server/connections/open_run.h"
+#include "server/connections/run_journal.h"
 #include "server/connections/event_server.h"
 #include "server/osmetrics/usage_sampler.h"
 #include "server/osmetrics/switch_reader.h"
@@ -129,7 +129,7 @@ static void process_sampler_write_journal(struct connection *peer, unsigned kind
                                           const struct encoder *body)
 {
     if (body->size && !body->failed)
-        journal_append(run_capture(peer->run),
+        journal_append(run_journal_capture(peer->run),
                        &(struct chunk){.kind = (uint16_t)kind,
                                        .session = peer->program->session,
                                        .data = body->data,

@@ -5,7 +5,7 @@
 #include "server/eventloop/server_log.h"
 #include "server/checkpoint/checkpoint_write.h"
 #include "server/decode/shared_queue.h"
-#include "server/connections/open_run.h"
+#include "server/connections/run_journal.h"
 #include "server/connections/agent_connection.h"
 #include "server/connections/cell_sampler.h"
 #include "server/connections/shared_memory_setup.h"
@@ -41,7 +41,7 @@ static bool program_connection_write_journal(struct connection *peer, unsigned k
                                              uint32_t thread, const void *data, size_t size,
                                              bool last)
 {
-    return journal_append(run_capture(peer->run),
+    return journal_append(run_journal_capture(peer->run),
                           &(struct chunk){.kind = (uint16_t)kind,
                                           .session = peer->program->session,
                                           .thread = thread,
@@ -103,10 +103,10 @@ static bool may_leave(struct connection *peer)
         return false;
     struct capture_thread *taker = program_connection_lock_capture(peer);
     if (peer->closed == 1)
-        capture_set_target(taker, run_capture(peer->run));
+        capture_set_target(taker, run_journal_capture(peer->run));
     enum poll_result taken = capture_poll_program(taker, peer->program);
-    bool reached = capture_target_reached(taker, run_capture(peer->run));
-    bool full = taken == POLL_DISK_FULL || run_capture(peer->run)->unwritten;
+    bool reached = capture_target_reached(taker, run_journal_capture(peer->run));
+    bool full = taken == POLL_DISK_FULL || run_journal_capture(peer->run)->unwritten;
     capture_unlock(taker);
     peer->closed += peer->closed == 1;
     return taken != POLL_MORE && taken != POLL_AHEAD && reached &&
@@ -212,8 +212,8 @@ static bool socket_slots(struct connection *peer, const uint8_t *body, size_t si
     struct ring_slot *slots = xmalloc(bytes + 1); /* aligned, unlike the message */
     memcpy(slots, body + 4, bytes);
     struct capture_thread *taker = program_connection_lock_capture(peer);
-    peer->stalled = !journal_append_slots(run_capture(peer->run), peer->program->session, thread,
-                                          slots, bytes / SLOT_BYTES);
+    peer->stalled = !journal_append_slots(run_journal_capture(peer->run), peer->program->session,
+                                          thread, slots, bytes / SLOT_BYTES);
     capture_unlock(taker);
     free(slots);
     return true;
@@ -244,9 +244,9 @@ static void socket_message(struct connection *peer, unsigned type, const uint8_t
     while (type == MESSAGE_LOST && capture_poll_program(taker, peer->program) == POLL_MORE &&
            loop_share_left(share))
         ; /* the lines that it names were announced in the queues, before */
-    peer->stalled =
-        (name && decoder_finish(&in) && !journal_write_description(run_capture(peer->run), name)) ||
-        !program_connection_write_journal(peer, type, 0, body, size, false);
+    peer->stalled = (name && decoder_finish(&in) &&
+                     !journal_write_description(run_journal_capture(peer->run), name)) ||
+                    !program_connection_write_journal(peer, type, 0, body, size, false);
     if (type == MESSAGE_LOSSES)
         note_losses(peer, body, size);
     else if (type == MESSAGE_METRIC)
@@ -258,7 +258,7 @@ static void socket_message(struct connection *peer, unsigned type, const uint8_t
 /* Not while the order is too far behind. */
 static enum readiness program_connection_readiness(struct connection *peer)
 {
-    return run_capture(peer->run) && capture_is_ahead(run_capture(peer->run))
+    return run_journal_capture(peer->run) && capture_is_ahead(run_journal_capture(peer->run))
                ? CONNECTION_READY_LATER
                : READY;
 }
@@ -512,8 +512,8 @@ void program_connection_finish(struct server *server)
     }
     for (size_t i = 0; i < server->runs.count; i++) {
         struct run *run = server->runs.items[i];
-        if (run->status.live && run_capture(run) && !run->status.finished &&
-            !journal_reader_finish(server, run, server->last) && run_capture(run)->sessions)
-            journal_reader_end(server, run); /* a reader of the file does the rest */
+        if (run->status.live && run_journal_capture(run) && !run->status.finished &&
+            !journal_reader_finish(server, run, server->last) && run_journal_capture(run)->sessions)
+            run_journal_end(server, run); /* a reader of the file does the rest */
     }
 }

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "server/connections/program_handshake.h"
 
-#include "server/connections/open_run.h"
+#include "server/connections/run_journal.h"
 #include "server/connections/event_server.h"
 #include "server/connections/process_sampler.h"
 #include "server/journal/capture.h"
@@ -49,14 +49,14 @@ bool program_handshake_receive(struct connection *peer, const uint8_t *body, siz
     peer->run = run;
     run->status.finished = run->status.ending = false;
     run_registry_touch(&peer->server->runs, run);
-    open_journal_run(peer->server, run);
+    run_journal_open(peer->server, run);
     tracefile_is_live(run->trace, true);
     struct capture_thread *taker = peer->server->taker;
     capture_lock(taker);
-    bool fits = journal_hello(run_capture(run), body, size, hello->environment);
+    bool fits = journal_hello(run_journal_capture(run), body, size, hello->environment);
     int e = errno;
     if (fits)
-        peer->program = captured_program_new(taker, run_capture(run));
+        peer->program = captured_program_new(taker, run_journal_capture(run));
     capture_unlock(taker);
     if (!fits)
         connection_reject(peer, "%s: %s", run->file.path, strerror(e));

@@ -5,7 +5,7 @@
 #include "server/checkpoint/output_path.h"
 #include "server/checkpoint/trace_replay.h"
 #include "server/eventloop/server_log.h"
-#include "server/connections/open_run.h"
+#include "server/connections/run_journal.h"
 #include "server/connections/agent_connection.h"
 #include "server/connections/event_server.h"
 #include "server/tracefile/tracefile_resume.h"
@@ -110,7 +110,7 @@ static void resume_run_attach_capture(struct server *server, struct run *run,
                                       const struct journal_tail *tail)
 {
     struct capture *taking = capture_new(run->trace, run->file.path, server->runs.keep_bytes);
-    run_attach_capture(run, taking);
+    run_journal_attach(run, taking);
     taking->sessions = (uint32_t)run->processes.count;
     if (taking->sessions < tail->sessions)
         taking->sessions = tail->sessions;

@@ -7,7 +7,7 @@
 #include "server/connections/stream_timeout.h"
 
 #include "server/decode/remote_ends.h"
-#include "server/connections/open_run.h"
+#include "server/connections/run_journal.h"
 #include "server/connections/event_server.h"
 #include "server/journal/capture.h"
 
@@ -19,7 +19,7 @@ static bool stream_timeout_write_journal(struct server *server, struct run *run,
     struct encoder out = {0};
     remote_end_encode_alone(&out, stream);
     capture_lock(server->taker);
-    bool noted = !out.failed && journal_append(run_capture(run),
+    bool noted = !out.failed && journal_append(run_journal_capture(run),
                                                &(struct chunk){.kind = CHUNK_ALONE,
                                                                .data = out.data,
                                                                .size = (uint32_t)out.size},
@@ -35,8 +35,8 @@ void stream_timeout_check(struct server *server)
     uint64_t now = loop_clock_ns(), stream;
     for (size_t i = 0; i < server->runs.count; i++) {
         struct run *run = server->runs.items[i];
-        if (!run->status.live || !run_capture(run) || run->status.finished ||
-            capture_is_ahead(run_capture(run)))
+        if (!run->status.live || !run_journal_capture(run) || run->status.finished ||
+            capture_is_ahead(run_journal_capture(run)))
             continue;
         while (order_stream_late(run->order, now, PATIENCE_NS, &stream) &&
                stream_timeout_write_journal(server, run, stream))

@@ -10,7 +10,7 @@
 
 /* The slots, in the order in which run_addons_free() frees their states. */
 enum run_addon_slot {
-    RUN_ADDON_CAPTURE, /* captured and undelivered chunks of a live run (connections/open_run.h) */
+    RUN_ADDON_CAPTURE, /* captured and undelivered chunks of a live run (run_journal.h) */
     RUN_ADDON_CHECKPOINT_WRITER,
     RUN_ADDON_CLOCK_SYNC,
     RUN_ADDON_CLOCK_EXCHANGES,
