@@ -1,6 +1,7 @@
 /* poet attach: blocked threads of a running program, and a stack trace of each of its threads. */
 #define _GNU_SOURCE
 #include "clients/cli/command_source.h"
+#include "clients/cli/json_output.h"
 #include "clients/connection/install_paths.h"
 #include "base/alloc.h"
 #include "wire/endpoint.h"
@@ -123,8 +124,7 @@ static struct json_object *attach_call_names(int pid)
         snprintf(path, sizeof path, "/proc/%d/task/%.20s/syscall", pid, e->d_name);
         char *call = attach_call_name(path);
         if (call)
-            json_object_object_add(o, e->d_name, json_object_new_string(call));
-        free(call);
+            json_object_object_add(o, e->d_name, json_take_text(call));
     }
     if (tasks)
         closedir(tasks);

@@ -283,9 +283,7 @@ static struct json_object *blocked_diagnosis_json(const struct blocked_report *r
     for (uint32_t i = 0; i < v->run_count; i++)
         json_object_array_add(runs, blocked_line_json(r, v->runs[i]));
     json_object_object_add(o, "running", runs);
-    char *text = diagnosis_text(r->book, v);
-    json_object_object_add(o, "text", text ? json_object_new_string(text) : NULL);
-    free(text);
+    json_object_object_add(o, "text", json_take_text(diagnosis_text(r->book, v)));
     return o;
 }
 
@@ -293,14 +291,12 @@ static struct json_object *blocked_step_json(const struct blocked_report *r,
                                              const struct cycle_info *cycle, uint32_t i)
 {
     const struct cycle_step_info *step = &cycle->steps[i];
-    char *text = deadlock_edge_text(r->book, cycle, i);
     struct json_object *o = blocked_line_json(r, step->thread);
     json_object_object_add(o, "waits_for", blocked_line_json(r, step->about));
     json_object_object_add(o, "event", json_event_id(step->at));
     json_object_object_add(o, "acquired_event",
                            step->since.number ? json_event_id(step->since) : NULL);
-    json_object_object_add(o, "text", json_object_new_string(text));
-    free(text);
+    json_object_object_add(o, "text", json_take_text(deadlock_edge_text(r->book, cycle, i)));
     return o;
 }
 

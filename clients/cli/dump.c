@@ -63,9 +63,7 @@ static json_object *dump_calls_json(struct command_source *subject, const struct
     json_object *calls = json_object_new_array();
     for (uint32_t i = 0; i < e->call_count; i++) {
         struct table_place function = {e->process, e->calls[i]};
-        char *name = result_table_place_text(&names, function, "");
-        json_object_array_add(calls, json_object_new_string(name));
-        free(name);
+        json_object_array_add(calls, json_take_text(result_table_place_text(&names, function, "")));
     }
     return calls;
 }

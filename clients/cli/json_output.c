@@ -3,6 +3,7 @@
 #include "clients/metadata/trace_metadata.h"
 
 #include <json-c/json.h>
+#include <stdlib.h>
 
 void json_write(FILE *f, struct json_object *object)
 {
@@ -23,6 +24,13 @@ void json_print(struct json_object *object)
 void json_add_text(struct json_object *object, const char *key, const char *text)
 {
     json_object_object_add(object, key, text ? json_object_new_string(text) : NULL);
+}
+
+struct json_object *json_take_text(char *text)
+{
+    struct json_object *o = text ? json_object_new_string(text) : NULL;
+    free(text);
+    return o;
 }
 
 struct json_object *json_event_id(struct event_id ref)

@@ -15,6 +15,8 @@ void json_write_text(FILE *f, const char *text); /* as a JSON string */
 void json_print(struct json_object *object);
 /* Adds a text to an object; NULL: null. */
 void json_add_text(struct json_object *object, const char *key, const char *text);
+/* Returns a text, which it frees, as a string; NULL: null. */
+struct json_object *json_take_text(char *text);
 /* Returns "LINE:NUMBER", or null (NULL) if there is no event. */
 struct json_object *json_event_id(struct event_id ref);
 

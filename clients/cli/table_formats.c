@@ -77,13 +77,6 @@ void table_format_text(FILE *f, const struct text_table *s, bool first)
 
 /* ---- JSON ---- */
 
-static struct json_object *json_text(char *text)
-{
-    struct json_object *o = json_object_new_string(text);
-    free(text);
-    return o;
-}
-
 static struct json_object *json_cell(const struct table_names *names,
                                      const struct table_column *column,
                                      const struct table_cell *cell)
@@ -94,7 +87,7 @@ static struct json_object *json_cell(const struct table_names *names,
         return json_object_new_int64(cell->number);
     if (cell->is == CELL_REAL)
         return json_object_new_double(cell->real);
-    return json_text(result_table_cell_text(names, column, cell));
+    return json_take_text(result_table_cell_text(names, column, cell));
 }
 
 static void table_format_write_object(FILE *f, struct json_object *o)
@@ -149,7 +142,8 @@ static void json_row(FILE *f, const struct table_names *names, const struct resu
     for (uint32_t i = 0; i < r->context_count; i++) {
         uint32_t frames = stack_frames_count(names, r->context[i]);
         for (uint32_t k = 0; k < frames; k++)
-            json_object_array_add(context, json_text(stack_frames_text(names, r->context[i], k)));
+            json_object_array_add(context,
+                                  json_take_text(stack_frames_text(names, r->context[i], k)));
     }
     json_object_object_add(o, "row",
                            json_cells(names, t, result_table_cells(t, row), columns, count));
