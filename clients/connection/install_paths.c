@@ -19,6 +19,11 @@ bool install_path_find(const char *name, int mode, char *path, size_t size)
     return false;
 }
 
+const char *install_path_poet(char *path, size_t size)
+{
+    return install_path_find("bin/poet", X_OK, path, size) ? path : "poet";
+}
+
 bool install_path_library(char *path, size_t size)
 {
     static const char *const names[] = {"lib/libpoet.so.0", "lib/" POET_MULTIARCH "/libpoet.so.0",

@@ -10,6 +10,8 @@
  * "libexec/poet/poet-server"). Returns false if there is none that `mode` (of access(2)) permits,
  * or the path is longer than size. */
 bool install_path_find(const char *name, int mode, char *path, size_t size);
+/* Returns the path of the command poet; "poet", to be found by PATH, if it is not there. */
+const char *install_path_poet(char *path, size_t size);
 /* Gets the path of libpoet, in the library directory below the prefix. */
 bool install_path_library(char *path, size_t size);
 /* Gets the path of an internal program, in libexec. */

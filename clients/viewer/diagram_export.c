@@ -203,7 +203,7 @@ static void selected_ends(const struct view *view, struct event_id ends[2])
 static char *diagram_export_poet_path(void)
 {
     char path[PATH_MAX];
-    return g_strdup(install_path_find("bin/poet", X_OK, path, sizeof path) ? path : "poet");
+    return g_strdup(install_path_poet(path, sizeof path));
 }
 
 char *diagram_export_source_name(struct view *view)

@@ -129,8 +129,8 @@ static char **all_arguments(const char *path, bool record, const char *measured,
     char poet[PATH_MAX];
     GPtrArray *all = g_ptr_array_new();
     if (record) {
-        bool there = install_path_find("bin/poet", X_OK, poet, sizeof poet);
-        const char *const words[] = {there ? poet : "poet", "record", "-m", measured, "--"};
+        const char *const words[] = {install_path_poet(poet, sizeof poet), "record", "-m", measured,
+                                     "--"};
         for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
             g_ptr_array_add(all, g_strdup(words[i]));
     }

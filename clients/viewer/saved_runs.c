@@ -97,7 +97,7 @@ static void on_listed(GObject *process, GAsyncResult *result, gpointer data)
 static void saved_runs_request_list(struct saved_runs *t)
 {
     char path[PATH_MAX];
-    const char *program = install_path_find("bin/poet", X_OK, path, sizeof path) ? path : "poet";
+    const char *program = install_path_poet(path, sizeof path);
     GSubprocess *process =
         g_subprocess_new(G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_SILENCE, NULL,
                          program, "ls", "--json", NULL);
