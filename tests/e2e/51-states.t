@@ -43,38 +43,35 @@ run=$(ls traces/five-*.poet)
 
 # ---- the states of a thread add up to its lifetime ----
 poet states --json "$run" >states.json
-# json PERL: evaluates it with @rows, $head, $total of states.json
-json() {
-    FILE=${2:-states.json} perl -MJSON::PP -e '
-        open my $f, "<", $ENV{FILE} or die; my @all = map { decode_json $_ } <$f>;
-        our ($head, @rows) = @all; our $end = pop @rows; our @cells = map { $_->{row} } @rows; our $total = $end->{total};
-        '"$1"
-}
-is "states: six threads" "$(json 'print scalar @rows')" 6
-is "states add up to each lifetime to the nanosecond" "$(json 'for my $r (@cells, $total) {
-    my $sum = 0; $sum += $r->{$_ . "_ns"} // 0 for qw(created runnable running blocked other_off_cpu exited);
-    print "$r->{thread}: $sum, not $r->{lifetime_ns}\n" if $sum != $r->{lifetime_ns} }')" ""
-is "states: totals are the sums of the rows" "$(json 'for my $c (qw(created runnable running blocked exited lifetime)) {
-    my $sum = 0; $sum += $_->{$c . "_ns"} for @cells; print "$c\n" if $sum != $total->{$c . "_ns"} }')" ""
+is "states: six threads" "$(json '[rows] | length' states.json)" 6
+is "states add up to each lifetime to the nanosecond" \
+    "$(json 'rows, total | select(time_in_states != .lifetime_ns)' states.json 2>&1)" ""
+is "states: totals are the sums of the rows" "$(json '
+    ("created_ns", "runnable_ns", "running_ns", "blocked_ns", "exited_ns", "lifetime_ns") as $time |
+    select(sum(rows[$time]) != (total[$time] // 0)) | $time' states.json 2>&1)" ""
 poet states --json --source order "$run" >part.json
-is "states: a figure without a source is null" "$(json 'print defined $cells[0]{other_off_cpu_ns} ? "defined" : "null"' part.json)" null
-is "states: column names are as scripts expect them" \
-    "$(json 'print join " ", map { $_->{name} } @{$head->{columns}}' | cut -d' ' -f1-8)" \
+is "states: a figure without a source is null" "$(json '[rows.other_off_cpu_ns][0]' part.json)" null
+is "states: column names are as scripts expect them" "$(json '[columns][:8] | join(" ")' states.json)" \
     "thread created_ns runnable_ns running_ns blocked_ns other_off_cpu_ns exited_ns lifetime_ns"
-is "states: each column has its kind" "$(json 'print join " ", map { $_->{kind} } @{$head->{columns}}' | cut -d' ' -f1-2)" "line ns"
-like "states: the CPU column has its source" "$(json 'print $head->{columns}[3]{source}')" "CPU time|CPU clock|context-switch records"
-is "states --json: the table and the run are named" "$(json 'print "$head->{table} $head->{run}"')" "states five"
-like "states: threads were blocked on the mutex" "$(json 'print scalar grep { $_->{blocked_ns} > 3e6 } @cells')" "^[3-6]$"
-is "states: a row has the number of its line and its depth" "$(json 'print $rows[0]{lines}[0], " ", $rows[0]{depth}')" "1 0"
+expect states.json <<'E'
+states: each column has its kind | .[0].columns[:2][].kind => line ns
+E
+like "states: the CPU column has its source" "$(json '.[0].columns[3].source' states.json)" "CPU time|CPU clock|context-switch records"
+expect states.json <<'E'
+states --json: the table and the run are named | .[0] | .table, .run => states five
+states: threads were blocked on the mutex | [rows | select(.blocked_ns > 3e6)] | length | within(3; 6) => within
+states: a row has the number of its line and its depth | .[1] | .lines[0], .depth => 1 0
+E
 
 # ---- all formats have the same figures ----
 poet states "$run" >states.txt
 poet states "$run" --csv >states.csv
 poet states "$run" -o states.pdf
-is "states --csv has the figures of --json" "$(json 'print join(",", map { $_->{name} } @{$head->{columns}}), "\r\n";
-    for my $r (@cells) { print join(",", map { $r->{$_->{name}} // "" } @{$head->{columns}}), "\r\n" }')" "$(cat states.csv)"
-json 'for my $r (@cells) { print join(" ", $r->{thread}, map { defined $r->{$_ . "_ns"} ? sprintf "%.3f", $r->{$_ . "_ns"} / 1e6 : "-" }
-    qw(created runnable running blocked other_off_cpu exited lifetime)), "\n" }' >wanted.txt
+is "states --csv has the figures of --json" \
+    "$(json '[columns] as $names | $names, (rows | [.[$names[]]]) | join(",") + "\r"' states.json)" "$(cat states.csv)"
+json 'rows | [.thread, (.created_ns, .runnable_ns, .running_ns, .blocked_ns, .other_off_cpu_ns, .exited_ns, .lifetime_ns |
+    . // "-")] | @tsv' states.json |
+    awk -F'\t' '{ for (i = 2; i <= NF; i++) if ($i != "-") $i = sprintf("%.3f", $i / 1e6); $1 = $1; print }' >wanted.txt
 is "states as text has the figures of --json" "$(grep '^T:' states.txt | tr -s ' ')" "$(cat wanted.txt)"
 is "states as PDF has the figures of --json" "$(pdftotext -layout states.pdf - | grep '^ *T:' | sed 's/^ *//' | tr -s ' ')" "$(cat wanted.txt)"
 is "states as PDF has the notes" "$(pdftotext -layout states.pdf - | grep -Ec 'running = (CPU time|time outside)|running, runnable, off-CPU: exact')" 1
@@ -89,9 +86,9 @@ is "states -o x.json writes the printed JSON" "$(poet states "$run" -o x.json; c
 # ---- selections ----
 is "states --columns selects columns" "$(poet states "$run" --csv --columns thread,lifetime | head -n 1 | tr -d '\r')" thread,lifetime_ns
 is "states --sort --top prints the two longest lifetimes" "$(poet states "$run" --csv --columns lifetime --sort lifetime --top 2 | sed 1d)" \
-    "$(json 'print map { "$_\r\n" } (sort { $b <=> $a } map { $_->{lifetime_ns} } @cells)[0, 1]')"
+    "$(json '[rows.lifetime_ns] | sort | reverse[:2][] | "\(.)\r"' states.json)"
 is "states --sort -lifetime prints the shortest lifetime" "$(poet states "$run" --csv --columns lifetime --sort -lifetime --top 1 | sed 1d)" \
-    "$(json 'print map { "$_\r\n" } (sort { $a <=> $b } map { $_->{lifetime_ns} } @cells)[0]')"
+    "$(json '[rows.lifetime_ns] | min | "\(.)\r"' states.json)"
 is "states --threads selects a thread" "$(poet states "$run" --threads main --csv --columns thread | sed 1d | tr -d '\r')" T:main
 half() { poet states "$run" --json "$@" | tail -n 1 | sed 's/.*"lifetime_ns":\([0-9]*\).*/\1/'; }
 at=$(poet states "$run" --list --threads main --json | sed -n 5p | sed 's/.*"from_ns":\([0-9]*\).*/\1/')
@@ -102,22 +99,28 @@ like "states --past-of another thread's event" "$(poet states "$run" --past-of 1
 # ---- state intervals, tasks, creation ----
 poet states "$run" --list --threads main --json >list.json
 is "states --list: the intervals of a thread add up to its lifetime" \
-    "$(json 'my ($at, $sum) = ($cells[0]{from_ns}, 0); for (@cells) { print "gap" if $_->{from_ns} != $at; $at += $_->{duration_ns};
-        $sum += $_->{duration_ns}; print "sum" if $sum != $_->{elapsed_ns} } print $sum' list.json)" \
-    "$(json 'print map { $_->{lifetime_ns} } grep { $_->{thread} eq "T:main" } @cells')"
+    "$(json 'reduce rows as $row ({to: [rows.from_ns][0], sum: 0};
+        if $row.from_ns != .to then .wrong += "gap" else . end |
+        .to += $row.duration_ns | .sum += $row.duration_ns |
+        if $row.elapsed_ns != .sum then .wrong += "sum" else . end) | "\(.wrong // "")\(.sum)"' list.json)" \
+    "$(json 'rows | of("T:main").lifetime_ns' states.json)"
 like "states --list: an interval has the source line where it starts" "$(poet states "$run" --list --threads main)" "blocked .* main \(five\.c:[0-9]+\) +T:work"
 poet states "$run" --tasks --json >tasks.json
-is "states --tasks: rows are in the order of creation" "$(json 'print join " ", map { $_->{created} } @cells' tasks.json)" "1 2 3 4 5 6"
-is "states --tasks: executing is created less ended" "$(json 'for (@cells) { print "no\n" if $_->{executing} != $_->{created} - $_->{ended} }' tasks.json)" ""
-is "states --tasks: no task ended before all were created" "$(json 'print $cells[5]{ended}, $cells[5]{deleted}' tasks.json)" "00"
+expect tasks.json <<'E'
+states --tasks: rows are in the order of creation | rows.created => 1 2 3 4 5 6
+E
+is "states --tasks: executing is created less ended" \
+    "$(json 'rows | select(.executing != .created - .ended)' tasks.json 2>&1)" ""
+is "states --tasks: no task ended before all were created" "$(json '[rows][5] | "\(.ended)\(.deleted)"' tasks.json)" "00"
 is "states --created: main created all others" "$(poet states "$run" --created --json | sed '1d;$d' | grep -o '"depth":[0-9]' | tr -d '\n')" \
     '"depth":0"depth":1"depth":1"depth":1"depth":1"depth":1'
 
 # ---- comparison with another run ----
 poet states "$run" --baseline "$run" --json >same.json
-is "states --baseline: a run does not differ from itself" "$(json 'print scalar grep { $_->{lifetime_diff_ns} || $_->{running_percent} } @cells' same.json)" 0
-is "states --baseline: each figure has its difference" "$(json 'print scalar grep { /_diff/ } map { $_->{name} } @{$head->{columns}}' same.json)" \
-    "$(json 'print scalar(@{$head->{columns}}) - 1')"
+is "states --baseline: a run does not differ from itself" \
+    "$(json '[rows | .lifetime_diff_ns, .running_percent | select(. // 0 | . != 0)] | length' same.json)" 0
+is "states --baseline: each figure has its difference" "$(json '[columns | select(contains("_diff"))] | length' same.json)" \
+    "$(json '[columns] | length - 1' states.json)"
 
 # ---- errors ----
 is "states: an unknown column gets a suggestion" "$(poet states "$run" --columns blockd 2>&1 | head -n 1)" \

@@ -58,27 +58,26 @@ check "uses.c compiles with -trace" poetcc -trace -g uses.c -o uses
 ./uses >said
 check "uses: the trace is sound" sound latest
 poet usage --json --by thread latest >usage.json
-# of METER [THREAD] COLUMN: a figure of usage.json
-of() { FILE=${3:-usage.json} perl -MJSON::PP -e '
-    open my $f, "<", $ENV{FILE} or die; my ($meter, $thread, $column) = @ARGV;
-    for (map { decode_json $_ } <$f>) { my $r = $_->{row} or next;
-        print $r->{$column} // "null" if $r->{metric} eq $meter && ($r->{thread} // "") eq $thread }' "$1" "${4:-}" "$2"; }
+# of_process METER COLUMN [FILE]: a figure of the process; of_thread METER COLUMN THREAD: of a thread, of usage.json
+of_process() { json "metric(\"$1\") | of(null).$2" "${3:-usage.json}"; }
+of_thread() { json "metric(\"$1\") | of(\"$3\").$2" usage.json; }
 
 # ---- the figures at exit are those that the program read a moment before ----
-near() { perl -e 'my ($a, $b) = @ARGV; exit !($a >= $b && $a - $b <= 0.05 * $b + 20e6)' "$1" "$2"; }
+# near GOT READ: by at most 5 % and 20 ms (or 20 million) more
+near() { [ "$1" -ge "$2" ] && [ $((100 * ($1 - $2))) -le $((5 * $2 + 100 * 20000000)) ]; }
 for pair in $(cat said); do
     meter=${pair%=*}
-    got=$(of "$meter" "$([ "$meter" = peak_resident ] && echo max || echo total)")
+    got=$(of_process "$meter" "$([ "$meter" = peak_resident ] && echo max || echo total)")
     check "usage: $meter is $got, the program read ${pair#*=}" near "$got" "${pair#*=}"
-    is "usage: $meter has the source getrusage() at exit" "$(of "$meter" source)" "getrusage() at exit"
+    is "usage: $meter has the source getrusage() at exit" "$(of_process "$meter" source)" "getrusage() at exit"
 done
-check "usage: a hundred sleeps are voluntary switches" [ "$(of voluntary_switches total)" -ge 100 ]
-check "usage: a million bytes were written" [ "$(of written max)" = null -a "$(of written total)" -ge 1000000 ]
-check "usage: 64 MiB were resident" [ "$(of resident max)" -ge 67108864 ]
+check "usage: a hundred sleeps are voluntary switches" [ "$(of_process voluntary_switches total)" -ge 100 ]
+check "usage: a million bytes were written" [ "$(of_process written max)" = null -a "$(of_process written total)" -ge 1000000 ]
+check "usage: 64 MiB were resident" [ "$(of_process resident max)" -ge 67108864 ]
 
 # ---- threads ----
-spun() { perl -e 'my ($got, $least) = @ARGV; exit !($got >= $least && $got < 2 * $least)' "$1" "$2"; }
-both() { echo $(($(of cpu_user total usage.json "$1") + $(of cpu_system total usage.json "$1"))); }
+spun() { [ "$1" -ge "$2" ] && [ "$1" -lt $((2 * $2)) ]; }
+both() { echo $(($(of_thread cpu_user total "$1") + $(of_thread cpu_system total "$1"))); }
 check "usage --by thread: CPU time of the first thread" spun "$(both T:spin)" 290000000
 check "usage --by thread: CPU time of the second thread" spun "$(both "T:spin#2")" 90000000
 is "usage --threads: no other thread is listed" "$(poet usage --by thread --threads main --json latest | grep -c '"thread":"T:spin')" 0
@@ -87,17 +86,17 @@ is "usage --threads: no other thread is listed" "$(poet usage --by thread --thre
 until_true finished latest
 poet states --json latest >states.json
 # spent THREAD STATE: ns in states.json
-spent() { FILE=states.json perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my ($thread, $state) = @ARGV;
-    for (map { decode_json $_ } <$f>) { my $r = $_->{row} or next; print $r->{$state . "_ns"} // "null" if $r->{thread} eq $thread }' "$@"; }
+spent() { json "rows | of(\"$1\").${2}_ns" states.json; }
 # Between two switch records a hypervisor or interrupts may have used the CPU, too; a thread that was preempted just
 # as it began to sleep was runnable for a part of that time.
-close_to() { perl -e 'my ($a, $b) = @ARGV; exit !(abs($a - $b) <= 0.03 * $b + 15e6)' "$1" "$2"; }
+close_to() { # by 3 % and 15 ms
+    apart=$(($1 - $2))
+    [ $((100 * ${apart#-})) -le $((3 * $2 + 100 * 15000000)) ]
+}
 check "states: the first thread ran as long as its CPU time" close_to "$(spent T:spin running)" "$(both T:spin)"
 check "states: the second thread, too" close_to "$(spent T:spin#2 running)" "$(both "T:spin#2")"
 check "states: main slept a hundred times" [ "$(spent T:main other_off_cpu)" -ge 2500000 ]
-is "states add up to each lifetime" "$(perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $sum = 0;
-    $sum += $r->{$_ . "_ns"} for qw(created runnable running blocked other_off_cpu exited);
-    print "$r->{thread} $sum\n" if $sum != $r->{lifetime_ns}' states.json)" ""
+is "states add up to each lifetime" "$(json 'rows | select(time_in_states != .lifetime_ns)' states.json 2>&1)" ""
 is "states --from: off-CPU time is known" "$(poet states --json --from 1ms latest | sed -n 2p | grep -c '"other_off_cpu_ns":[0-9]')" 1
 is "states --source order: off-CPU time is not known" "$(poet states --json --source order latest | sed -n 2p | grep -c '"other_off_cpu_ns":null')" 1
 like "states: the column running has its source" "$(head -n 1 states.json)" '"running_ns".*"source":"(thread CPU time at exit|context-switch records)'
@@ -119,13 +118,13 @@ start_server -o traces/ -q
 pids="$pids $!"
 program=$!
 until_true grep -q now now
-seen() { poet usage --json latest >live.json && [ "$(of resident last live.json)" -ge 67108864 ]; }
+seen() { poet usage --json latest >live.json && [ "$(of_process resident last live.json)" -ge 67108864 ]; }
 check "usage of a live run has the metrics" until_true seen
 kill -KILL $program
 until_true finished latest
 poet usage --json latest >killed.json
-like "usage of a killed program has the last sample" "$(of resident max killed.json)" "^[0-9]{8,}$"
-like "usage of a killed program has the source /proc" "$(of cpu_user source killed.json)" "/proc"
+like "usage of a killed program has the last sample" "$(of_process resident max killed.json)" "^[0-9]{8,}$"
+like "usage of a killed program has the source /proc" "$(of_process cpu_user source killed.json)" "/proc"
 
 # ---- errors, and help ----
 is "usage: an unknown --by exits with 2" "$(poet usage --by cat "$run" >/dev/null 2>&1; echo $?)" 2

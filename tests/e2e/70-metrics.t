@@ -3,10 +3,6 @@
 # and one thread whose calls are not measured for a while.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
-# of FILE METER COLUMN [THREAD]
-of() { FILE=$1 perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my ($meter, $column, $thread) = @ARGV;
-    print join " ", map { $_->{$column} // "null" } grep { $_->{metric} eq $meter && (!defined $thread || ($_->{thread} // "") eq $thread) }
-        map { decode_json($_)->{row} // () } <$f>' "${@:2}"; }
 
 cat >own.c <<'END'
 #include <poet.h>
@@ -89,23 +85,34 @@ record() {
     poet metrics --json --by thread "$name.poet" >"$name.threads"
 }
 as_it_should() { # NAME
-    is "$1: a counter of three threads has 3000 updates" "$(of "$1.json" hits count) $(of "$1.json" hits total)" "3000 2997"
-    is "$1: a counter has 1000 updates per thread" "$(of "$1.threads" hits count)" "1000 1000 1000"
-    is "$1: a gauge has the last value of each thread" "$(for t in a b c main; do of "$1.threads" level last "T:$t"; echo; done | xargs)" "7 8 9 3"
-    is "$1: a gauge has minimum, maximum and mean of each thread" "$(of "$1.threads" level min T:a) $(of "$1.threads" level max T:a) $(of "$1.threads" level mean T:b)" "7 100 54"
-    is "$1: a gauge of several threads has no last value" "$(of "$1.json" level last)" null
-    is "$1: a histogram of seven values" "$(for c in count total min max last; do of "$1.json" took $c; echo; done | xargs)" "7 2001157 3 2000000 9"
-    is "$1: a histogram's median and 99th percentile" "$(of "$1.json" took p50) $(of "$1.json" took p99)" "128 2000000"
+    expect "$1.json" <<E
+$1: a counter of three threads has 3000 updates | metric("hits") | .count, .total => 3000 2997
+E
+    expect "$1.threads" <<E
+$1: a counter has 1000 updates per thread | metric("hits").count => 1000 1000 1000
+E
+    is "$1: a gauge has the last value of each thread" "$(json '("T:a", "T:b", "T:c", "T:main") as $thread |
+        metric("level") | of($thread).last' "$1.threads" | paste -sd" ")" "7 8 9 3"
+    is "$1: a gauge has minimum, maximum and mean of each thread" "$(json '(metric("level") | of("T:a") | .min, .max),
+        (metric("level") | of("T:b").mean)' "$1.threads" | paste -sd" ")" "7 100 54"
+    expect "$1.json" <<E
+$1: a gauge of several threads has no last value | metric("level").last => null
+$1: a histogram of seven values | metric("took") | .count, .total, .min, .max, .last => 7 2001157 3 2000000 9
+$1: a histogram's median and 99th percentile | metric("took") | .p50, .p99 => 128 2000000
+E
 }
 
 record plain ramp
 is "plain: the program ends normally" $status 0
 check "plain: the trace is sound" sound plain.poet
 as_it_should plain
-is "metrics: a metric without an update has a row" "$(of plain.json never count)" 0
-is "metrics: a shared cell is sampled up to its end" "$(of plain.json "queue length" last)" 50
-check "metrics: a shared cell is sampled more than once" [ "$(of plain.json "queue length" count)" -gt 2 ]
-check "metrics: the mean of a shared cell is between its minimum and maximum" perl -e "exit !(1 < $(of plain.json "queue length" mean) && $(of plain.json "queue length" mean) < 50)"
+expect plain.json <<'E'
+metrics: a metric without an update has a row | metric("never").count => 0
+metrics: a shared cell is sampled up to its end | metric("queue length").last => 50
+metrics: a shared cell is sampled more than once | metric("queue length").count > 2 => true
+E
+is "metrics: the mean of a shared cell is between its minimum and maximum" \
+    "$(json 'metric("queue length").mean | 1 < . and . < 50' plain.json)" true
 like "metrics as text has a histogram" "$(poet metrics plain.poet)" "^took +- +2.001 ms +7 +0.286 ms +2.000 ms +0.000128 ms +2.000 ms"
 like "metrics: percentiles are explained" "$(poet metrics plain.poet)" "note: p50, p90, p99 are upper bounds"
 like "metrics --from: sums since thread start are noted" "$(poet metrics --from 1ns plain.poet)" "note: metrics that threads count themselves are sums since thread start"
@@ -116,31 +123,32 @@ metrics = ( { name = "hits"; from_program = true; }, { name = "queue length"; fr
            { name = "rate"; formula = "hits / (hits + 'queue length')"; } );
 END
 poet metrics --json -m rate.conf plain.poet >rate.json
-is "metrics: a formula of a program's own metrics" "$(of rate.json rate total | cut -c 1-7)" 0.98359
+is "metrics: a formula of a program's own metrics" "$(json 'metric("rate").total' rate.json | cut -c 1-7)" 0.98359
 
 record killed kill
 is "killed: the program was killed by SIGKILL" $status 137
 as_it_should killed
 record child fork
-is "a child process has its own counters" "$(of child.json hits total)" 12997
-is "a child process has its own cells" "$(of child.json "queue length" last | tr ' ' '\n' | sort -n | xargs)" "1 1000"
+expect child.json <<'E'
+a child process has its own counters | metric("hits").total => 12997
+a child process has its own cells | [metric("queue length").last] | sort[] => 1 1000
+E
 record many many
 is "too many metrics: the program ends normally" $status 0
 (unset POET_QUIET; POET_OUTPUT=said.poet ./own many 2>said.err)
 is "too many metrics: one message" "$(grep -c "too many metrics" said.err)" 1
-is "too many metrics: the first ones are counted" "$(of many.json "many 3" last)" 3
+is "too many metrics: the first ones are counted" "$(json 'metric("many 3").last' many.json)" 3
 
 is "untraced: the program ends normally" "$(POET_SERVER=none ./own ramp many; echo $?)" 0
 POET_MEASURE=none record none
-is "POET_MEASURE=none: metrics are not counted" "$(of none.json hits count)" 0
+is "POET_MEASURE=none: metrics are not counted" "$(json 'metric("hits").count' none.json)" 0
 cat >own.cc <<'END'
 #include <poet.h>
 int main() { static poet_meter_t m = poet_meter("objects", "", POET_COUNT); poet_add(m, 2); return *poet_watch("x", nullptr) != 0; }
 END
 check "poet.h metrics compile in C++" poetcc++ -trace -Wall -Wextra -Werror own.cc -o cc
 POET_OUTPUT=cc.poet ./cc
-poet metrics --json cc.poet >cc.json
-is "metrics of a C++ program are counted" "$(of cc.json objects total)" 2
+is "metrics of a C++ program are counted" "$(poet metrics --json cc.poet | json 'metric("objects").total')" 2
 
 # ---- live; switched off and on ----
 start_server -o traces/ -q
@@ -150,7 +158,7 @@ pids="$pids $!"
 exec 5>to 6<from
 read -r word <&6
 is "live: the program runs" "$word" ready
-live() { poet metrics --json latest >live.json && of live.json hits total; }
+live() { poet metrics --json latest | json 'metric("hits").total'; }
 is "live: metrics has the updates so far" "$(live)" 2997
 step() { echo + >&5; read -r word <&6; }
 step
@@ -222,9 +230,11 @@ done
 exec 5>&-
 until_true finished latest
 poet calls --by thread --json latest >calls.json
-calls() { perl -MJSON::PP -e 'open my $f, "<", "calls.json"; my $t = "";
-    for (map { decode_json($_)->{row} // () } <$f>) { $t = $_->{thread} // $_->{function} if ($_->{function} // "") =~ /^T:/ || $_->{thread};
-        print $_->{calls} if $t eq "T:$ARGV[0]" && $_->{function} =~ /^f / }' "$1"; }
+# The rows of a thread's functions follow the thread's own.
+calls() {
+    json 'foreach rows as $row (null; if $row.function | startswith("T:") then $row.function else . end;
+        select(. == "T:'"$1"'" and ($row.function | startswith("f "))) | $row.calls)' calls.json
+}
 is "one thread's calls are not measured for a third of them" "$(calls T1) $(calls T2)" "1500 1000"
 stop_server
 

@@ -39,42 +39,47 @@ run() { # NAME [WORD=VALUE...]
 run one
 run two
 
-# total FIELD FILE: of its first table
-total() { perl -MJSON::PP -ne 'BEGIN { $f = shift } $t = decode_json($_); if ($t->{total}) { print $t->{total}{$f} // "null"; exit }' "$@"; }
 # Events of the second worker amid the run: whether a thread or the mutex has the third line depends on scheduling.
 line=$(poet dump --json one.poet | sed -n 's/^{"line":\([0-9]*\),.*"name":"worker".*/\1/p' | sed -n 2p)
 amid=$line:20
 
 # ---- the critical path until an event ----
 poet path --to $amid --json one.poet >to.json
-is "path --to: the figures are those of the part" \
-    "$(perl -MJSON::PP -ne '$t = decode_json($_)->{total} or next; print $t->{span_ns} <= $t->{length_ns} && $t->{span_ns} <= $t->{work_ns} && $t->{bound_n} >= 1 ? "fits" : "does not"' to.json)" fits
-check "path --to: the path is shorter than that of the run" [ "$(total length_ns to.json)" -lt "$(poet path --json one.poet >all.json && total length_ns all.json)" ]
-is "path --to --what-if with factor 1 has the same length" "$(poet path --to $amid --what-if store=1 --json one.poet >same.json && total if_ns same.json)" "$(total length_ns to.json)"
+is "path --to: the figures are those of the part" "$(json 'total |
+    if .span_ns <= ([.length_ns, .work_ns] | min) and .bound_n >= 1 then "fits" else . end' to.json)" fits
+check "path --to: the path is shorter than that of the run" \
+    [ "$(json 'total.length_ns' to.json)" -lt "$(poet path --json one.poet | json 'total.length_ns')" ]
+is "path --to --what-if with factor 1 has the same length" \
+    "$(poet path --to $amid --what-if store=1 --json one.poet | json 'total.if_ns')" "$(json 'total.length_ns' to.json)"
 poet path --past-of $amid --what-if store=0 --json one.poet >less.json
-check "path --to --what-if with factor 0 is shorter" [ "$(total if_ns less.json)" -lt "$(total length_ns less.json)" ]
-at() { poet dump --json one.poet | perl -MJSON::PP -ne '$e = decode_json($_); print $e->{time_ns} if ($e->{event} // "") eq "'"$1"'"'; }
+expect less.json <<'E'
+path --to --what-if with factor 0 is shorter | total | .if_ns != null and .if_ns < .length_ns => true
+E
+at() { poet dump --json one.poet | json ".[] | select(.event == \"$1\").time_ns"; }
 poet path --from $line:8 --to $amid --json one.poet >part.json
-is "path --from --to: the length is that of the part" "$(total length_ns part.json) $(total bound_n part.json)" "$(($(at $amid) - $(at $line:8))) null"
-is "path --from --to: shares add up to 1" "$(perl -MJSON::PP -ne '$s += decode_json($_)->{row}{share} // 0; END { printf "%.3f", $s }' part.json)" 1.000
+is "path --from --to: the length is that of the part" "$(json 'total | "\(.length_ns) \(.bound_n)"' part.json)" \
+    "$(($(at $amid) - $(at $line:8))) null"
+is "path --from --to: shares add up to 1" "$(printf %.3f "$(json 'sum(rows.share)' part.json)")" 1.000
 
 # ---- the causal past of an event ----
 poet report --past-of $amid one.poet >past.out 2>&1
 is "report --past-of succeeds" $? 0
-is "report --past-of: no finding has a share of more than 100 %" "$(poet report --past-of $amid --json one.poet | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; $n++ if $r && $r->{finding} && $r->{share} > 1.001; END { print $n // 0 }')" 0
+is "report --past-of: no finding has a share of more than 100 %" \
+    "$(poet report --past-of $amid --json one.poet | json '[table("findings") | rows | select(.share > 1.001)] | length')" 0
 like "usage --past-of is refused" "$(poet usage --past-of $amid one.poet 2>&1)" "is unknown for the causal past"
 like "usage --threads as text" "$(poet usage --threads worker one.poet)" "T:worker +cpu"
 
 # ---- comparison with a run of another number ----
 poet usage --baseline one.poet --json two.poet >usage.json
-is "usage --baseline: rows of both runs are matched" "$(perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next; $n++; $m++ if defined $r->{samples_diff}; END { print $n == $m && $n > 5 ? "all" : "$m of $n" }' usage.json)" all
+is "usage --baseline: rows of both runs are matched" "$(json '[rows.samples_diff] |
+    if length > 5 and all(. != null) then "all" else . end' usage.json)" all
 like "usage --baseline as text has differences" "$(poet usage --baseline one.poet two.poet)" "total \+/- %"
 like "metrics --baseline as text has differences" "$(poet metrics --baseline one.poet two.poet)" "lock wait time .* -?[0-9.]+ %"
 is "calls --baseline --columns adds the differences of the column" "$(poet calls --baseline one.poet --columns calls --csv two.poet | head -n 1 | tr -d '\r')" "calls,calls_diff,calls_percent"
 
 # ---- names of tables ----
 for table in states waits path calls usage metrics source; do poet $table --json one.poet | head -n 1; done |
-    perl -MJSON::PP -ne '$t = decode_json($_); print "$t->{table} "' >names.out
+    json '.[].table' | tr '\n' ' ' >names.out
 is "--json: a table's name is its command's" "$(cat names.out)" "states waits path calls usage metrics source "
 
 # ---- missing measurements, and errors ----
@@ -103,13 +108,14 @@ start_server
 ./on 2>/dev/null &
 program=$!
 pids="$pids $program"
-many() { [ "$(poet calls latest --json 2>/dev/null | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{calls} if $r && $r->{function} =~ /^step/')" -gt "$1" ]; }
+steps() { poet calls latest --json 2>/dev/null | json 'row("step").calls'; }
+many() { [ "$(steps)" -gt "$1" ]; }
 check "live: calls are counted" until_true many 100
 # ---- switched off and on: calls that ended meanwhile are no error ----
 poet measure latest calls=off
 sleep 0.1 # it does not matter whether a call ended meanwhile
 poet measure latest calls=cpu
-before=$(poet calls latest --json | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{calls} if $r && $r->{function} =~ /^step/')
+before=$(steps)
 check "measure calls on: calls are counted again" until_true many $((before + 20))
 kill -9 $program
 wait $program 2>/dev/null
@@ -117,9 +123,9 @@ stopped() { poet ls --json 2>/dev/null | grep -q killed || poet ls | grep -q kil
 check "the run of the killed program is listed as killed" until_true stopped
 is "killed: no return without a matching entry" "$(poet calls latest | grep -Ec '([2-9]|[0-9]{2,}) returns without a matching entry')" 0
 is "killed: the time of a function is at least that of its calls" \
-    "$(took=$(poet report --json latest | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{duration_ns} if $r && exists $r->{duration_ns}')
-       called=$(poet calls --json latest | perl -MJSON::PP -ne '$r = decode_json($_)->{row}; print $r->{total_ns} if $r && $r->{function} =~ /^main/')
-       perl -e 'print $ARGV[0] >= $ARGV[1] && $ARGV[1] > 1e8 ? "no less" : "@ARGV"' "$took" "$called")" "no less"
+    "$(took=$(poet report --json latest | json 'table("run") | rows.duration_ns')
+       called=$(poet calls --json latest | json 'row("main").total_ns')
+       [ "$took" -ge "$called" ] && [ "$called" -gt 100000000 ] && echo "no less" || echo "$took $called")" "no less"
 like "killed: states note the threads that were alive" "$(poet states latest)" "1 thread was still alive when the program died"
 stop_server
 

@@ -5,6 +5,13 @@ def total: .[].total // empty;
 # rows of the functions whose name begins with these words: "work" is also "work (prog.c:7)"
 def row($function): rows | select((.function // "") == $function or ((.function // "") | startswith($function + " ")));
 def sum(f): reduce f as $x (0; . + $x);
+# the lines of one of several tables
+def table($name): [foreach .[] as $line (null; $line.table // .; select(. == $name) | $line)];
+# rows of a metric of `poet usage` or `poet metrics`; of any rows, those of a thread
+def metric($name): rows | select(.metric == $name);
+def of($thread): select(.thread == $thread);
+# of a row of `poet states`: the time in all states
+def time_in_states: .created_ns + .runnable_ns + .running_ns + .blocked_ns + .other_off_cpu_ns + .exited_ns;
 def columns: .[0].columns[].name;
 # whether a number is in a closed range; if not, what it is
 def within($least; $most): if . >= $least and . <= $most then "within" else "\(.) is not \($least) .. \($most)" end;
