@@ -43,10 +43,14 @@ for part in one two; do
 done
 poetcc -profile -trace -g -O1 host.c -o host || exit 1
 
+# draws COLUMN: a figure of each draw function, from a table on the standard input
+draws() {
+    json 'rows | select(.function // "" | test("^\\w+_draw ")) | "\(.function | split(" ")[0]) \(.'"$1"')"' | sort
+}
 # calls FILE: the number of calls of each draw function
-calls() { poet calls --json "$1" | perl -ne 'print "$1 $2\n" if /"function":"(\w+_draw) .*?"calls":(\d+)/' | sort; }
+calls() { poet calls --json "$1" | draws calls; }
 # taken FILE: the number of allocations of each draw function
-taken() { poet memory --json "$1" | perl -ne 'print "$1 $2\n" if /"function":"(\w+_draw) .*?"allocations":(\d+)/' | sort; }
+taken() { poet memory --json "$1" | draws allocations; }
 both=$(printf '%s\n' 'one_draw 3' 'two_draw 70')
 for of in 'close .so' 'close -bare.so' 'keep -bare.so'; do
     way=${of% *} library=${of#* }
@@ -58,7 +62,7 @@ for of in 'close .so' 'close -bare.so' 'keep -bare.so'; do
 done
 poet dump --json close.so.poet >events
 is 'events: call stacks name functions of their library' "$(for f in one two; do grep -c "\"calls\":\[\"${f}_draw " events; done | xargs)" \
-    "$(perl -e 'my $n = `grep -c one_draw events`; print "$n " . $n / 3 * 70 if $n' | xargs)"
+    "$(grep -c one_draw events | awk '$1 > 0 { print $1, $1 / 3 * 70 }')"
 
 # Only some of many libraries leave their addresses unused: the program keeps running.
 many=$(for i in $(seq 150); do echo ./one.so 1 ./two.so 1; done)

@@ -50,19 +50,20 @@ if ! poet states asleep.poet | grep -q 'off-CPU: exact, from kernel context-swit
     done_testing
     exit
 fi
-cases() { perl -ne 'print "$2:$1 " if /"function":"'"$1"' .*?"class":"([SC])","calls":(\d+)/' table; }
+cases() { json 'row("'"$1"'") | select(.class == "S" or .class == "C") | "\(.calls):\(.class)"' table; }
 poet calls --cases --json asleep.poet >table
-is 'poet calls --cases: calls beside a running thread have class C' "$(cases beside)" '10:C '
-is 'poet calls --cases: calls beside a sleeping thread have class S' "$(cases alone)" '10:S '
-concurrent() { perl -ne 'print "$1\n" if /"function":"'"$1"' .*?"concurrent":(\d+)/' table; }
+is 'poet calls --cases: calls beside a running thread have class C' "$(cases beside)" 10:C
+is 'poet calls --cases: calls beside a sleeping thread have class S' "$(cases alone)" 10:S
 poet calls --json asleep.poet >table
-is 'poet calls: calls beside a running thread are concurrent' "$(concurrent beside)" 10
-is 'poet calls: calls beside a sleeping thread are not concurrent' "$(concurrent alone)" 0
+expect table <<'E'
+poet calls: calls beside a running thread are concurrent | row("beside").concurrent => 10
+poet calls: calls beside a sleeping thread are not concurrent | row("alone").concurrent => 0
+E
 check 'poet calls --json: the column concurrent is exact' sh -c 'tr "{" "\n" <table | grep "\"concurrent\"" | grep -q "\"exact\":true"'
 like 'poet calls: no note about an upper bound' "$(grep -c 'an upper bound' table)" '^0$'
 POET_QUIET=1 POET_OUTPUT=sums.poet ./asleep
 until_true finished sums.poet
 poet calls --json sums.poet >table
-like 'call sums: calls beside a running thread are concurrent' "$(concurrent beside)" '^10$'
+is 'call sums: calls beside a running thread are concurrent' "$(json 'row("beside").concurrent' table)" 10
 like 'call sums: a note says that concurrent is an upper bound' "$(cat table)" 'concurrent is an upper bound'
 done_testing

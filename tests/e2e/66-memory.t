@@ -63,12 +63,6 @@ int main(int argc, char **argv)
 END
 export POET_QUIET=1
 check "takes.c compiles" cc -g -O0 -fno-builtin -w takes.c -o takes -pthread
-# of FILE SCOPE THREAD COLUMN: a cell of the rows of `poet memory --json` in FILE
-of() { perl -MJSON::PP -e 'my ($file, $scope, $thread, $column) = @ARGV; open my $f, "<", $file or die;
-    print join " ", map { $_->{$column} // "null" } grep { ($_->{function} // "") =~ /^$scope/ && ($_->{thread} // "") eq $thread }
-        map { decode_json($_)->{row} // () } <$f>' "$@"; }
-total() { perl -MJSON::PP -e 'my ($file, $column) = @ARGV; open my $f, "<", $file or die;
-    print map { $_->{$column} // "null" } map { decode_json($_)->{total} // () } <$f>' "$@"; }
 # record NAME ARG...: records into NAME.poet, its table in NAME.json
 record() {
     name=$1
@@ -82,12 +76,17 @@ record() {
 # ---- allocations that were not freed ----
 record plain
 is "plain: the program ends normally" $status 0
-is "memory: a has seven of a hundred blocks left" "$(of plain.json 'a \(takes.c:10' T:a unfreed_blocks) $(of plain.json 'a ' T:a unfreed_bytes)" "7 700"
-is "memory: b has five of 33 blocks left" "$(of plain.json 'b \(takes.c:16' T:b unfreed_blocks) $(of plain.json 'b \(takes.c:16' T:b unfreed_bytes)" "5 165"
-check "memory: usable size is not less than the requested size" [ "$(of plain.json 'a ' T:a usable)" -ge 700 ]
-is "memory: main's block was freed by another thread" "$(of plain.json main T:main unfreed_blocks) $(of plain.json main T:main freed_by_other_thread) $(of plain.json main T:main freed_by_other_thread_bytes)" "0 1 64"
-is "memory: free(NULL) is counted at its source line" "$(of plain.json 'b \(takes.c:18' T:b nulls)" 1
-is "memory: the totals" "$(total plain.json unfreed_blocks) $(total plain.json unfreed_bytes) $(total plain.json freed_by_other_thread)" "12 865 1"
+expect plain.json <<'E'
+memory: a has seven of a hundred blocks left | row("a (takes.c:10)") | of("T:a") | .unfreed_blocks, .unfreed_bytes => 7 700
+memory: b has five of 33 blocks left | row("b (takes.c:16)") | of("T:b") | .unfreed_blocks, .unfreed_bytes => 5 165
+memory: usable size is not less than the requested size | row("a") | of("T:a").usable >= 700 => true
+E
+is "memory: main's block was freed by another thread" "$(json 'row("main") | of("T:main") |
+    "\(.unfreed_blocks) \(.freed_by_other_thread) \(.freed_by_other_thread_bytes)"' plain.json)" "0 1 64"
+expect plain.json <<'E'
+memory: free(NULL) is counted at its source line | row("b (takes.c:18)") | of("T:b").nulls => 1
+memory: the totals | total | .unfreed_blocks, .unfreed_bytes, .freed_by_other_thread => 12 865 1
+E
 check "plain: the trace is sound" sound plain.poet
 is "memory --by thread" "$(poet memory --csv --by thread plain.poet | cut -d, -f2-4)" "thread,unfreed_blocks,unfreed_bytes
 T:a,7,700
@@ -102,8 +101,10 @@ like "memory as PDF" "$(pdftotext -layout plain.pdf -)" "not freed"
 # ---- all allocation functions; a child process ----
 record many many fork
 is "many: the program ends normally" $status 0
-is "memory: a block of realloc has its final size" "$(of many.json many T:main unfreed_bytes | tr ' ' '\n' | sort -n | xargs)" "12 77"
-is "memory: allocations of a child are not its parent's" "$(total many.json unfreed_bytes)" 954
+expect many.json <<'E'
+memory: a block of realloc has its final size | [row("many") | of("T:main").unfreed_bytes] | sort[] => 12 77
+memory: allocations of a child are not its parent's | total.unfreed_bytes => 954
+E
 is "memory: no freed block was unknown" "$(grep -c "before tracing started" many.json)" 0
 
 # ---- a double free: the C library aborts the program, and it is recorded ----
@@ -111,13 +112,16 @@ is "memory: no freed block was unknown" "$(grep -c "before tracing started" many
 plain=$?
 record twice twice
 is "twice: the status is that of an untraced run" $status $plain
-is "memory: the double free has its place" "$(of twice.json 'twice \(takes.c:33' T:main error)" "double free"
-like "memory: the double free has the place of the first free" "$(of twice.json twice T:main first_freed_at)" "^main \(takes.c:5[0-9]\)"
+is "memory: the double free has its place" \
+    "$(json 'row("twice (takes.c:33)") | of("T:main").error' twice.json)" "double free"
+like "memory: the double free has the place of the first free" \
+    "$(json '[row("twice") | of("T:main").first_freed_at][0]' twice.json)" "^main \(takes.c:5[0-9]\)"
 
 # ---- killed ----
 record killed kill
 is "killed: the program was killed by SIGKILL" $status 137
-is "killed: memory has all allocations" "$(total killed.json unfreed_blocks) $(total killed.json unfreed_bytes)" "12 865"
+is "killed: memory has all allocations" \
+    "$(json 'total | "\(.unfreed_blocks) \(.unfreed_bytes)"' killed.json)" "12 865"
 
 # ---- live, from a server ----
 start_server -o traces/ -q
@@ -126,7 +130,7 @@ until_true finished latest
 poet memory --json latest >live.json
 stop_server
 poet memory --json traces/takes*.poet >file.json
-is "live: memory of the server" "$(total live.json unfreed_bytes)" 865
+is "live: memory of the server" "$(json total.unfreed_bytes live.json)" 865
 check "live: memory of the file equals that of the server" diff live.json file.json
 
 # ---- results are those of an untraced run ----

@@ -92,12 +92,6 @@ int main(int argc, char **argv)
 }
 END
 check "forms.cc compiles" c++ -std=c++17 -g -O2 -fno-builtin -w forms.cc -o forms
-# of FILE SCOPE COLUMN: a cell of the rows of `poet memory --json` in FILE
-of() { perl -MJSON::PP -e 'my ($file, $scope, $column) = @ARGV; open my $f, "<", $file or die;
-    print join " ", map { $_->{$column} // "null" } grep { ($_->{function} // "") =~ /^$scope/ }
-        map { decode_json($_)->{row} // () } <$f>' "$@"; }
-total() { perl -MJSON::PP -e 'my ($file, $column) = @ARGV; open my $f, "<", $file or die;
-    print map { $_->{$column} // "null" } map { decode_json($_)->{total} // () } <$f>' "$@"; }
 # record NAME PROGRAM ARG...: records into NAME.poet, its table in NAME.json; the status in $status
 record() {
     name=$1
@@ -111,10 +105,12 @@ record() {
 # ---- callers, through libraries ----
 record all ./forms forms grows lines thrown again
 is "all: the program ends normally" $status 0
-is "memory: growth of a std container is attributed to its caller" "$(of all.json grows unfreed_bytes | tr ' ' '\n' | sort -n | xargs)" "32 502"
-is "memory: allocations of the C library are attributed to its caller" "$(of all.json lines unfreed_bytes | tr ' ' '\n' | sort -n | xargs)" "6 120"
-is "memory: allocations after a new that threw" "$(of all.json thrown unfreed_bytes)" 7
-is "memory: nothing else is left" "$(total all.json unfreed_bytes)" 667
+expect all.json <<'E'
+memory: growth of a std container is attributed to its caller | [row("grows").unfreed_bytes] | sort[] => 32 502
+memory: allocations of the C library are attributed to its caller | [row("lines").unfreed_bytes] | sort[] => 6 120
+memory: allocations after a new that threw | row("thrown").unfreed_bytes => 7
+memory: nothing else is left | total.unfreed_bytes => 667
+E
 is "memory: no invalid free is reported" "$(grep -c '"error":"' all.json)" 0
 like "memory: buffers of the C library are listed separately" "$(poet memory all.poet)" "bytes\) belong to libc and the dynamic loader"
 is "memory --by function" "$(poet memory --csv --by function --columns function,unfreed_blocks,unfreed_bytes all.poet | tr -d '\r' | grep -E '^(grows|lines)' | sort | xargs)" "grows,2,534 lines,2,126"
@@ -122,9 +118,11 @@ is "memory --by file" "$(poet memory --csv --by file --columns function,unfreed_
 
 # ---- call stacks ----
 record deep ./forms deep
-is "memory --tree: the tree of callers" "$(poet memory --tree --columns function,unfreed_bytes deep.poet | perl -ne 'print "$1$2 $3;" if /^( *)(\w+) \(forms.cc:\d+\) +(\d+)/' | sed 's/main 0.*//')" \
+poet memory --tree --columns function,unfreed_bytes deep.poet >tree.txt
+is "memory --tree: the tree of callers" \
+    "$(sed -nE 's/^( *[A-Za-z_0-9]+) \(forms.cc:[0-9]+\) +([0-9]+).*/\1 \2;/p' tree.txt | tr -d '\n' | sed 's/main 0.*//')" \
     "main 4006;  outer 2004;    middle 1003;      inner 1003;    middle 1001;      inner 1001;  outer 2002;    middle 1002;      inner 1002;    middle 1000;      inner 1000;"
-is "memory --tree: each path has its bytes" "$(poet memory --tree --columns function,unfreed_bytes deep.poet | perl -ne 'print "$1 " if /inner.* (\d+)$/')" "1003 1001 1002 1000 "
+is "memory --tree: each path has its bytes" "$(sed -nE 's/.*inner.* ([0-9]+)$/\1/p' tree.txt | tr '\n' ' ')" "1003 1001 1002 1000 "
 like "memory --by path: a call through a library and back" "$(poet memory --by path --json deep.poet | grep '"function":"order')" '"context":\["order [^]]*"qsort[^]]*"main'
 poet memory --tree --csv deep.poet >tree.csv
 is "memory --tree: complete stacks end at main" "$(grep -c -E '_start|libc_start' tree.csv)" 0
@@ -147,7 +145,7 @@ wrong new-free mismatched_free "mismatched: new \\+ free"
 wrong malloc-delete mismatched_free "mismatched: malloc \\+ delete"
 wrong array mismatched_free "mismatched: new\\[\\] \\+ delete or new \\+ delete\\[\\]"
 record null ./forms null
-is "memory: free(NULL) is counted" "$(of null.json main nulls)" 5
+is "memory: free(NULL) is counted" "$(json 'row("main").nulls' null.json)" 5
 is "memory: the first free(NULL) is an event" "$(poet dump null.poet | grep -c free_null)" 1
 
 # ---- each block ----
@@ -188,7 +186,7 @@ record each ./each
 is "memory --each: nine blocks with the addresses and sizes that the program prints" \
     "$(poet memory --each --csv --columns address,unfreed_bytes,usable each.poet | tr -d '\r' | grep ^0x | sort)" "$(sort each.err)"
 like "memory --each: a block has its stack" "$(poet memory --each --json each.poet | sed -n 2p)" '"context":\["main \(each.c:[0-9]+\)"\]'
-is "memory: free(NULL) has its source line" "$(of each.json 'main \(each.c:22' nulls)" 1
+is "memory: free(NULL) has its source line" "$(json 'row("main (each.c:22)").nulls' each.json)" 1
 
 # ---- live; heap size over time ----
 mkfifo go
@@ -228,7 +226,9 @@ int main(void)
 END
 check "leak.c compiles" cc -g -fno-builtin -w leak.c -o leak -pthread
 record leak ./leak
-is "memory: 12 blocks, 865 bytes" "$(total leak.json unfreed_blocks) $(total leak.json unfreed_bytes) $(total leak.json freed_by_other_thread_bytes)" "12 865 64"
+expect leak.json <<'E'
+memory: 12 blocks, 865 bytes | total | .unfreed_blocks, .unfreed_bytes, .freed_by_other_thread_bytes => 12 865 64
+E
 if command -v valgrind >/dev/null; then
     valgrind --leak-check=full ./leak 2>memcheck
     like "valgrind's memcheck counts the same bytes and blocks" "$(cat memcheck)" "definitely lost: 865 bytes in 12 blocks"
@@ -266,7 +266,9 @@ int main(void)
 END
 check "child.c compiles" cc -g -O0 -fno-builtin child.c -o child -pthread
 record child ./child
-is "memory: a child has its own allocations" "$(of child.json child unfreed_bytes) $(total child.json unfreed_bytes)" "5000 5000"
+expect child.json <<'E'
+memory: a child has its own allocations | row("child"), total | .unfreed_bytes => 5000 5000
+E
 is "memory: a free of the parent's block in the child is valid" "$(grep -c '"error":"' child.json)" 0
 
 # ---- programs with operators new and delete of their own ----
@@ -288,5 +290,6 @@ END
 check "own.cc compiles" c++ -std=c++17 -g -O0 -w own.cc -o own
 record own ./own
 is "a program with its own new and delete ends normally" $status 0
-is "memory: with its own new and delete no block is left and no free is invalid" "$(total own.json unfreed_blocks) $(grep -c '"error":"' own.json)" "0 0"
+is "memory: with its own new and delete no block is left and no free is invalid" \
+    "$(json total.unfreed_blocks own.json) $(grep -c '"error":"' own.json)" "0 0"
 done_testing
