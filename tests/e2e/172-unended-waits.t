@@ -47,35 +47,40 @@ wait $program 2>/dev/null
 until_true finished cycle.poet
 stop_server
 
-# json PERL FILE: evaluates PERL with @rows and $end of a table, and @open, the cells of waits that have not ended
-json() {
-    FILE=$2 perl -MJSON::PP -e '
-        open my $f, "<", $ENV{FILE} or die; my @all = map { decode_json $_ } <$f>;
-        our ($head, @rows) = @all; our $end = pop @rows;
-        our @open = sort { $a->{count} <=> $b->{count} } map { $_->{row} } grep { ($_->{row}{cause} // "") eq "not ended" } @rows;
-        our $sum = 0; $sum += $_->{row}{waited_ns} // 0 for grep { ($_->{row}{cause} // "") ne "not ended" } @rows;
-        '"$1"
-}
 poet waits cycle.poet --json >place.json
 poet waits cycle.poet --by wait --json >wait.json
 poet waits cycle.poet --by object --json >object.json
 poet waits cycle.poet --by thread --json >thread.json
-is "poet waits: each unended wait is a row" "$(json 'print join " ", sort map { "$_->{thread}>$_->{object}" } @open' wait.json)" \
+for by in place wait object thread; do grep '"cause":"not ended"' $by.json >$by.unended; done
+is "poet waits: each unended wait is a row" "$(json '[rows | "\(.thread)>\(.object)"] | sort | join(" ")' wait.unended)" \
     "T:downwards>M:left T:main>T:upwards T:upwards>M:right"
-is "poet waits: unended waits have types" "$(json 'print join " ", map { $_->{type} } sort { $a->{thread} cmp $b->{thread} } @open' wait.json)" \
-    "acquire join acquire"
-is "poet waits: unended waits have no share, end event or unblocking time" "$(json 'print scalar grep { defined $_->{share} || defined $_->{end_event} || defined $_->{unblocked_at} } @open' wait.json)" 0
-is "poet waits: unended waits have waited times" "$(json 'print scalar grep { $_->{waited_ns} > 0 } @open' wait.json)" 3
-is "poet waits --by place: unended waits are grouped" "$(json 'print join " ", map { $_->{count} } @open' place.json)" "1 1 1"
-is "poet waits --by object: unended waits are grouped" "$(json 'print join " ", sort map { $_->{object} } @open' object.json)" "M:left M:right T:upwards"
-is "poet waits --by thread: unended waits are grouped" "$(json 'print join " ", sort map { $_->{thread} } @open' thread.json)" "T:downwards T:main T:upwards"
-is "poet waits --threads: unended waits of other threads are left out" "$(poet waits cycle.poet --threads "$(json 'print +(grep { $_->{row}{thread} eq "T:main" } @rows)[0]{lines}[0]' wait.json)" --json |
-    grep -c '"not ended"')" 1
+expect wait.unended <<'E'
+poet waits: unended waits have types | [rows] | sort_by(.thread)[].type => acquire join acquire
+E
+is "poet waits: unended waits have no share, end event or unblocking time" \
+    "$(json '[rows | select(.share != null or .end_event != null or .unblocked_at != null)] | length' wait.unended)" 0
+expect wait.unended <<'E'
+poet waits: unended waits have waited times | [rows | select(.waited_ns > 0)] | length => 3
+E
+expect place.unended <<'E'
+poet waits --by place: unended waits are grouped | rows.count => 1 1 1
+E
+expect object.unended <<'E'
+poet waits --by object: unended waits are grouped | [rows.object] | sort[] => M:left M:right T:upwards
+E
+expect thread.unended <<'E'
+poet waits --by thread: unended waits are grouped | [rows.thread] | sort[] => T:downwards T:main T:upwards
+E
+is "poet waits --threads: unended waits of other threads are left out" \
+    "$(poet waits cycle.poet --threads "$(json 'first(.[] | select(.row.thread == "T:main")).lines[0]' wait.json)" --json |
+        grep -c '"not ended"')" 1
 for by in place wait object thread; do
-    is "poet waits: unended waits are excluded from the sum, $by" "$(json 'print $sum - $end->{total}{waited_ns}' $by.json)" 0
+    is "poet waits: unended waits are excluded from the sum, $by" \
+        "$(json 'sum(rows | select(.cause != "not ended").waited_ns) - total.waited_ns' $by.json)" 0
 done
 like "poet waits: a note gives the number of excluded waits" "$(poet waits cycle.poet)" '^note: 3 waits had not ended and are excluded from the sums; '
-like "poet waits --why of an unended wait: the message says that it has not ended" "$(poet waits cycle.poet --why "$(json 'print +(grep { $_->{row}{thread} eq "T:main" } @rows)[0]{event}' wait.json)")" \
+like "poet waits --why of an unended wait: the message says that it has not ended" \
+    "$(poet waits cycle.poet --why "$(json 'first(.[] | select(.row.thread == "T:main")).event' wait.json)")" \
     "this wait has not ended"
 
 # ---- in the viewer ----

@@ -116,19 +116,17 @@ int main(int n, char **v)
 C
 poetcc -trace -g fate.c -o fate
 start_server -q
-# blocked SOURCE PERL: tests an expression on the JSON of `poet blocked`, which is $j.
-cat >says.pl <<'P'
-use JSON::PP;
-my ($source, $expression) = @ARGV;
-my $j = decode_json(`poet blocked --json $source`);
-our %fate = map { ($_->{thread}{label} =~ /T:(\w+)/)[0] => $_->{outcome} } @{$j->{blocked}};
-our %on = map { ($_->{thread}{label} =~ /T:(\w+)/)[0] => $_->{waits_for}{label} } @{$j->{blocked}};
-our $v = $j->{diagnoses}[0] // {};
-our %doubt = map { $_ => 1 } @{$v->{uncertainties} // []};
-exit(eval($expression) ? 0 : 1);
-P
-says() { perl says.pl "$@"; }
-# live HOW PERL: runs the program until the expression holds; then it is killed, and $trace is what it left
+# says SOURCE FILTER: whether the filter of the JSON of `poet blocked` yields true
+says() {
+    [ "$(poet blocked --json "$1" | json '
+        def named($thread): .blocked[] | select(.thread.label | test("T:" + $thread + "\\b"));
+        def outcome($thread): [named($thread).outcome][-1];
+        def waits_for($thread): [named($thread).waits_for.label][-1];
+        def diagnosis: .diagnoses[0];
+        def uncertain($why): any(diagnosis.uncertainties[]?; . == $why);
+        .[0] | '"$2")" = true ]
+}
+# live HOW FILTER: runs the program until the filter yields true; then it is killed, and $trace is what it left
 run=0
 live() {
     ./fate "$1" &
@@ -143,62 +141,70 @@ over() {
     wait $program 2>/dev/null
     until_true finished "$source"
 }
-main_joins='($on{main} // "") =~ /^T:ann/ && $j->{live} && ' # the last thread that it joins
+main_joins='(waits_for("main") // "" | startswith("T:ann")) and .live' # the last thread that it joins
 
-live deadlock "$main_joins"'@{$j->{cycles}}'
+live deadlock "$main_joins"' and (.cycles | length > 0)'
 deadlock=$source
 check "deadlock: its threads and the thread that joins one of them never resume" says "$source" \
-    '$fate{ann} eq "never" && $fate{bob} eq "never" && $fate{main} eq "never"'
+    '[outcome("ann", "bob", "main")] == ["never", "never", "never"]'
 text=$(poet blocked "$source")
 like "deadlock: each thread has a row with the holder" "$text" 'T:ann waits for M:second, held by T:bob \(acquired at event [0-9]+:[0-9]+\)|T:ann waits for M:first'
 is "deadlock: two rows" "$(printf '%s\n' "$text" | grep -c 'waits for M:.*, held by T:.* (acquired at event')" 2
 like "deadlock: the join says that the joined thread is blocked itself" "$text" 'T:ann is itself blocked on M:.* and will never resume'
 like "deadlock: a live wait has its duration" "$text" '^    for [0-9.]+ (ms|s), event'
-check "deadlock: --json has the time and the event of the acquisition" says "$source" '$j->{now_ns} > 0 && $j->{cycles}[0][0]{acquired_event} =~ /:/'
+check "deadlock: --json has the time and the event of the acquisition" says "$source" \
+    '.now_ns > 0 and (.cycles[0][0].acquired_event | contains(":"))'
 over
 like "deadlock: after the end the duration ends with the trace" "$(poet blocked "$source")" '^    for [0-9.]+ (ms|s) \(until the end of the trace\), event'
 
-live lost "$main_joins"'$fate{ann}'
+live lost "$main_joins"' and outcome("ann") != null'
 check "a signal concurrent with the wait is possibly lost" says "$source" \
-    '$v->{relation} eq "concurrent" && $v->{type} eq "signal" && !$v->{woke_waiter} && $v->{text} =~ /event \d+:\d+, no thread was woken; concurrent with the wait \(event \d+:\d+\): possible lost wake-up/'
+    'diagnosis | .relation == "concurrent" and .type == "signal" and (.woke_waiter | not) and (.text |
+        test("event \\d+:\\d+, no thread was woken; concurrent with the wait \\(event \\d+:\\d+\\): possible lost wake-up"))'
 check "a possibly lost signal: likely never resumes, with the reason" says "$source" \
-    '$fate{ann} eq "likely_never" && $doubt{woken} && !$doubt{handler} && $fate{main} eq "likely_never"'
+    'outcome("ann") == "likely_never" and uncertain("woken") and (uncertain("handler") | not) and
+        outcome("main") == "likely_never"'
 over
 
-live before "$main_joins"'$fate{ann}'
+live before "$main_joins"' and outcome("ann") != null'
 check "a signal before the wait: never resumes" says "$source" \
-    '$v->{relation} eq "before" && $fate{ann} eq "never" && $fate{main} eq "never" && !%doubt && $v->{text} =~ /^HANG: no remaining thread can wake the waiters of /'
+    'diagnosis.relation == "before" and outcome("ann") == "never" and outcome("main") == "never" and
+        (diagnosis.uncertainties // []) == [] and
+        (diagnosis.text | startswith("HANG: no remaining thread can wake the waiters of "))'
 check "a signal before the wait: --json has the signaler and the order" says "$source" \
-    '@{$v->{candidates}} == 1 && $v->{candidates}[0]{label} =~ /bob|signals/ && $v->{candidates}[0]{state} eq "exited"'
+    'diagnosis.candidates | length == 1 and (.[0].label | test("bob|signals")) and .[0].state == "exited"'
 over
 
-live semaphore "$main_joins"'$fate{ann} && $v->{type} eq "sem_post"'
+live semaphore "$main_joins"' and outcome("ann") != null and diagnosis.type == "sem_post"'
 check "no thread is left that could post, except for signal handlers" says "$source" \
-    '$fate{ann} eq "likely_never" && $doubt{handler}'
+    'outcome("ann") == "likely_never" and uncertain("handler")'
 over
 
-live barrier "$main_joins"'$fate{ann} && $v->{text} =~ /has not arrived/'
+live barrier "$main_joins"' and outcome("ann") != null and (diagnosis.text | contains("has not arrived"))'
 check "blocked at a barrier: --json has the threads that have not arrived" says "$source" \
-    '$v->{text} =~ /has not arrived: T:(bob|comes) [^,]*\(exited\)/ && $fate{ann} =~ /^(likely_)?never$/'
+    '(diagnosis.text | test("has not arrived: T:(bob|comes) [^,]*\\(exited\\)")) and
+        (outcome("ann") | test("^(likely_)?never$"))'
 over
 
-live kept "$main_joins"'$fate{ann}'
-check "the lock of an exited holder is never released" says "$source" '$fate{ann} eq "never" && $fate{main} eq "never"'
+live kept "$main_joins"' and outcome("ann") != null'
+check "the lock of an exited holder is never released" says "$source" '[outcome("ann", "main")] == ["never", "never"]'
 over
 
 # Healthy waits, which must not be called hung.
-live pool '$fate{ann}'
-check "a pool whose feeder sleeps may resume" says "$source" '$fate{ann} eq "may_resume"'
+live pool 'outcome("ann") != null'
+check "a pool whose feeder sleeps may resume" says "$source" 'outcome("ann") == "may_resume"'
 over
-live gone '$fate{ann}'
+live gone 'outcome("ann") != null'
 check "the signaler has exited, another thread runs: may resume, and that thread is named" says "$source" \
-    '$fate{ann} eq "likely_never" && $doubt{running} && $v->{running}[0]{label} =~ /main/'
+    'outcome("ann") == "likely_never" and uncertain("running") and (diagnosis.running[0].label | contains("main"))'
 over
-live timed '$fate{ann} && $fate{main}'
-check "a timed wait may resume" says "$source" '$fate{ann} eq "may_resume" && $fate{main} eq "may_resume"'
+live timed 'outcome("ann") != null and outcome("main") != null'
+check "a timed wait may resume" says "$source" \
+    '[outcome("ann", "main")] == ["may_resume", "may_resume"]'
 over
-live outside '$fate{ann} && $fate{main}'
-check "a wait for a signal from outside may resume and wake others" says "$source" '$fate{ann} eq "may_resume" && $fate{main} eq "may_resume"'
+live outside 'outcome("ann") != null and outcome("main") != null'
+check "a wait for a signal from outside may resume and wake others" says "$source" \
+    '[outcome("ann", "main")] == ["may_resume", "may_resume"]'
 over
 
 # A semaphore that threads share: the counts of related events equal those of asking for every pair, and are quick.
@@ -227,7 +233,7 @@ source="unix:$XDG_RUNTIME_DIR/poet.sock#$run"
 until_true finished "$source"
 poet dump --json "$source" >shared.json
 # Every event, and its relation to some selected ones.
-perl -MJSON::PP -ne 'my $e = decode_json($_); print "$e->{event}\n" if ($e->{event} // "") =~ /^\d+:\d+$/' shared.json >events
+json '.[].event | select(. // "" | test("^\\d+:\\d+$"))' shared.json >events
 chosen=$(awk 'NR % 23 == 5' events | head -n 6)
 for e in $chosen; do
     sed "s/\$/ $e/" events | poet order "$source" - 2>/dev/null | sort | uniq -c |

@@ -2,18 +2,6 @@
 # poet report: the lock, its holder and the code; deadlocks and hangs; late threads at a barrier; comparison and formats.
 . "$(dirname "$0")/lib.sh"
 
-# json PERL FILE: evaluates it with @lines of JSON; rows(TABLE) are the cells of one table
-json() {
-    FILE=$2 perl -MJSON::PP -e '
-        open my $f, "<", $ENV{FILE} or die; my (%rows, %total, $at);
-        for (map { decode_json $_ } <$f>) {
-            $at = $_->{table} if $_->{table};
-            push @{$rows{$at}}, $_->{row} if $_->{row};
-            $total{$at} = $_->{total} if $_->{total};
-        }
-        sub rows { @{$rows{$_[0]} || []} }
-        '"$1"
-}
 export C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 program() { cat >"$1.c"; poetcc -trace -g "$1.c" -o "$1" || not_ok "$1.c compiles with -trace"; }
 traced() { POET_OUTPUT=$1.poet "./$@" 2>/dev/null; until_true finished "$1.poet"; }
@@ -66,13 +54,17 @@ like "report: the lock's holder with its critical section" "$(cat convoy.txt)" "
 like "report: the what-if gain of the largest segment" "$(sed -n '/^Critical path/,$p' convoy.txt)" \
     "convoy.c:7 → convoy.c:9 \(worker\) +[0-9.]+ +[0-9.]+ % +0.000 +[0-9.]+$"
 poet report convoy.poet --json >convoy.json
-is "report --json: the order of the tables" "$(perl -MJSON::PP -ne '$o = decode_json $_; print "$o->{table} " if $o->{table}' convoy.json)" \
+is "report --json: the order of the tables" "$(json '.[].table // empty' convoy.json | tr '\n' ' ')" \
     "run Deadlocks and hangs Asleep in untraced calls findings memory Waiting at exit states waits calls path "
-is "report --json: one row about the run" "$(json 'my ($r) = rows("run"); print "$r->{run} $r->{threads} $r->{lost} ", scalar rows("run")' convoy.json)" "convoy 5 0 1"
-is "report: the run is not shorter than its critical path" "$(json 'print 0 + ((rows("run"))[0]{duration_ns} < $total{"path"}{length_ns})' convoy.json)" 0
-is "report: two segments of the path have a what-if gain" "$(json 'print scalar grep { defined $_->{whatif_gain_ns} } rows("path")' convoy.json)" 2
-is "report: a wait has at most three causes and a rest" "$(json 'my ($n, $most) = (0, 0);
-    for (rows("waits")) { $n = defined $_->{attributed_ns} ? $n + 1 : 0; $most = $n if $n > $most } print $most' convoy.json)" 4
+expect convoy.json <<'E'
+report --json: one row about the run | table("run") | [rows] | (.[0] | .run, .threads, .lost), length => convoy 5 0 1
+E
+is "report: the run is not shorter than its critical path" \
+    "$(json '(table("run") | rows.duration_ns) < (table("path") | total.length_ns)' convoy.json)" false
+is "report: two segments of the path have a what-if gain" \
+    "$(json 'table("path") | [rows | select(.whatif_gain_ns != null)] | length' convoy.json)" 2
+is "report: a wait has at most three causes and a rest" "$(json 'table("waits") |
+    [foreach rows as $row (0; if $row.attributed_ns != null then . + 1 else 0 end)] | max' convoy.json)" 4
 check "report -o writes a PDF" poet report convoy.poet -o convoy.pdf
 like "report as PDF has the size A4" "$(pdfinfo convoy.pdf)" "Page size: +595[.0-9]* x 841[.0-9]* pts \(A4\)"
 is "report as PDF is one page" "$(pdfinfo convoy.pdf | awk '/^Pages/ { print $2 }')" 1
@@ -83,9 +75,10 @@ check "report as PDF has the same bytes in another time zone" cmp convoy.pdf fir
 POET_OUTPUT=many.poet ./convoy many 2>/dev/null
 until_true finished many.poet
 poet report many.poet --json >many.json
-is "report of many threads: twelve rows, and one for the rest" \
-    "$(json 'my @r = rows("states"); print scalar @r, " $r[12]{thread}"' many.json)" "13 9 others"
-is "report of many threads: rows add up to the total" "$(json 'my $n = 0; $n += $_->{blocked_ns} for rows("states"); print $n - $total{states}{blocked_ns}' many.json)" 0
+expect many.json <<'E'
+report of many threads: twelve rows, and one for the rest | table("states") | [rows] | length, .[12].thread => 13 9 others
+report of many threads: rows add up to the total | table("states") | sum(rows.blocked_ns) - total.blocked_ns => 0
+E
 poet report many.poet -o many.pdf
 is "report of many threads as PDF is one page" "$(pdfinfo many.pdf | awk '/^Pages/ { print $2 }')" 1
 
@@ -203,10 +196,13 @@ sed 's/20000000/10000/' convoy.c >faster/convoy.c
 (cd faster && poetcc -trace -g convoy.c -o convoy && POET_OUTPUT=../faster.poet ./convoy 2>/dev/null)
 until_true finished faster.poet
 poet waits faster.poet --baseline convoy.poet --json >against.json
-is "waits --baseline: each place once, with its difference" "$(json 'my %n; for (grep { defined $_->{type} } rows("waits")) {
-    $n{$_->{type}}++; print "no difference at $_->{location}\n" unless defined $_->{waited_diff_ns} } print join " ", map { "$_ $n{$_}" } sort keys %n' against.json)" \
+is "waits --baseline: each place once, with its difference" "$(json '[rows | select(.type != null)] |
+    (.[] | select(.waited_diff_ns == null) | "no difference at \(.location)"),
+    (group_by(.type)[] | "\(.[0].type) \(length)")' against.json | paste -sd" ")" \
     "acquire 1 join 1"
-check "waits --baseline: the faster run waited less" json 'exit((sort { $a <=> $b } map { $_->{waited_diff_ns} // 0 } rows("waits"))[0] >= 0)' against.json
+expect against.json <<'E'
+waits --baseline: the faster run waited less | [rows.waited_diff_ns // 0] | min < 0 => true
+E
 is "waits --baseline as text has no attribution rows of its own" "$(poet waits faster.poet --baseline convoy.poet | grep -c ' attributed')" 0
 like "path --baseline: segments with their differences" "$(poet path faster.poet --baseline convoy.poet)" "convoy.c:7 → convoy.c:9 \(worker\) +[0-9.]+ +-[0-9.]+ +-[0-9.]+ %"
 
@@ -239,8 +235,7 @@ poet record --report=page.pdf -o three.poet sh -c 'exit 3' 2>/dev/null
 is "record --report: the exit status is that of the program" $? 3
 bash -c 'poet record --report -o killed.poet sh -c "kill -TERM \$\$" 2>killed.txt; echo $?' >rc.txt 2>/dev/null
 is "record --report: a killed program's signal is passed on" "$(cat rc.txt) $(grep -c 'Run report' killed.txt)" "143 1"
-perl -e '$SIG{INT} = "DEFAULT"; setpgrp; exec @ARGV' \
-    poet record --report -o interrupted.poet sleep 60 2>interrupted.txt &
+env --default-signal=INT setsid poet record --report -o interrupted.poet sleep 60 2>interrupted.txt &
 group=$!
 begun() { poet report interrupted.poet 2>/dev/null | grep -q '^Run report: sleep'; }
 until_true begun

@@ -5,12 +5,22 @@
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 # rows FILE BY: line, place and time of each thread at each place, from the JSON of `poet states --by`
-rows() { poet states "$1" --by "$2" --json | perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
-    printf "%d %s %d\n", $o->{lines}[0], $r->{processor}, $r->{running_ns} if $o->{depth} && $r->{running_ns}' | sort -k1n -k2; }
+rows() {
+    poet states "$1" --by "$2" --json |
+        json '.[] | select(.depth > 0 and .row.running_ns > 0) |
+            "\(.lines[0]) \(.row.processor // "") \(.row.running_ns)"' | sort -k1n -k2
+}
 # sums FILE BY: the running time of each thread, over all places; from the states
 sums() { rows "$1" "$2" | awk '{ n[$1] += $NF } END { for (i in n) print i, n[i] }' | sort -n; }
-running() { poet states "$1" --json | perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
-    print "$o->{lines}[0] $r->{running_ns}\n" if $r->{running_ns}' | sort -n; }
+running() {
+    poet states "$1" --json | json '.[] | select(.row.running_ns > 0) | "\(.lines[0]) \(.row.running_ns)"' | sort -n
+}
+# migrations: from the intervals of states, how often a task runs on another worker than before
+migrations() {
+    json '[.[] | select(.row.state == "running")] | group_by(.lines[0]) |
+        [.[] | [.[].row.worker] as $workers | range(1; $workers | length) |
+            select($workers[. - 1] != null and $workers[. - 1] != $workers[.])] | length'
+}
 # agrees NAME FILE BY
 agrees() {
     poet states "$2" --list --source order --json >order.json
@@ -33,9 +43,7 @@ for program in semaphores accepting fibonacci waiting; do
 done
 is 'states --by processor has the clusters' "$(poet states fibonacci.poet --by processor --json | grep -o '"processor":"P[01]","thread":[^,]*,"cluster":"c[01]"' |
     sed 's/"thread":[^,]*,//' | sort -u | xargs)" 'processor:P0,cluster:c0 processor:P1,cluster:c1'
-is 'states --list: a migration is one row after another' "$(poet states fibonacci.poet --list --json | perl -MJSON::PP -ne '
-    $o = decode_json($_); $r = $o->{row} or next; next if $r->{state} ne "running"; $l = $o->{lines}[0];
-    $n++ if $on{$l} && $on{$l} ne $r->{worker}; $on{$l} = $r->{worker}; END { print $n + 0 }')" \
+is 'states --list: a migration is one row after another' "$(poet states fibonacci.poet --list --json | migrations)" \
     "$(poet states fibonacci.poet --by processor --json | tail -n 1 | sed 's/.*"migrations":\([0-9]*\).*/\1/')"
 like 'states --list has the worker thread and its cluster' "$(poet states fibonacci.poet --list --threads 1 | head -n 4)" 'P[01] of cluster c[01]'
 
