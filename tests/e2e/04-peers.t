@@ -2,14 +2,7 @@
 # The server refuses malformed peers with a reason, logs them, and disconnects only them; other clients are not affected.
 . "$(dirname "$0")/lib.sh"
 start_server -o peers/ -l "unix:$XDG_RUNTIME_DIR/poet.sock" 2>/dev/null
-cat >peer.pl <<'P'
-use Socket; # peer.pl PATH HEX [stay]: sends the bytes, prints the answer
-socket my $s, AF_UNIX, SOCK_STREAM, 0; connect $s, sockaddr_un($ARGV[0]) or die "$!";
-syswrite $s, pack "H*", $ARGV[1]; shutdown $s, 1 unless $ARGV[2];
-$SIG{ALRM} = sub { exit 3 }; alarm 200;
-while (sysread $s, my $b, 4096) { print $b }
-P
-send() { perl peer.pl "$XDG_RUNTIME_DIR/poet.sock" "$@" | strings -n 4; }
+send() { python3 "$root/tests/e2e/send-bytes.py" "$XDG_RUNTIME_DIR/poet.sock" "$@" | strings -n 4; }
 logged() { grep -Eq "$1" server.log; }
 like "bytes that are no Poet message are refused" "$(send 4745542f20485454502f312e310d0a0d0a stay)" "not a Poet message"
 check "bytes that are no Poet message are logged with the byte offset" until_true logged "peer [0-9]+: not a Poet message, at byte 0"

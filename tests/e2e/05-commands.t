@@ -38,7 +38,7 @@ stop_server
 is "order: an earlier event happened before" "$(poet order t.poet 1:1 1:2)" before
 is "order: a later event happened after" "$(poet order t.poet 1:2 1:1)" after
 is "order: an event and itself are the same" "$(poet order t.poet 1:1 1:1)" same
-pair=$(poet dump t.poet --json | perl -ne 'if (/"event":"([^"]+)".*"relation":"sync","partner":"([^"]+)"/) { print "$1 $2"; exit }')
+pair=$(poet dump t.poet --json | json 'first(.[] | select(.relation == "sync" and .partner)) | "\(.event) \(.partner)"')
 is "order: the two ends of a synchronous pair are the same point" "$(poet order t.poet $pair)" same
 is "order: pairs are read from standard input" "$(printf '1:1 1:2\n\n1:2 1:1\n' | poet order t.poet - | tr '\n' ' ')" "before after "
 is "order: a malformed line of standard input is reported" "$(printf '1:1 nonsense\n' | poet order t.poet - 2>&1)" \
@@ -49,16 +49,12 @@ like "dump: the first line names the run and its environments" "$(head -n 1 dump
 like "dump: a trace line is a JSON object" "$(cat dump.json)" '^\{"line":[0-9]+,"kind":"semaphore","letter":"Sem","name":"full","object":"0x[0-9a-f]+","shared":true,"hidden":false,"opened_by":"1:1"\}$'
 like "dump: an event is a JSON object" "$(cat dump.json)" '^\{"event":"[0-9]+:1","type":"acquired","time_ns":[0-9]+,"state":"ordered","relation":"sync","partner":"[0-9]+:[0-9]+","group":null,"order_after":\[\],"object":null,"thread":[0-9]+,"site":"prodcons.c:[0-9]+","context":null,"annotations":\[\],"uncertain":null\}$'
 like "dump: hidden trace lines are listed" "$(cat dump.json)" '"line":"h1"'
-perl -e '
-    my (%at, %last, $bad, $n);
-    while (<>) {
-        next unless /^\{"event":"(h?\d+):(\d+)"/;
-        my ($l, $k) = ($1, $2);
-        $bad = "$l:$k after $last{$l}" if $k != ($last{$l} // 0) + 1;
-        $last{$l} = $k; $at{"$l:$k"} = ++$n;
-        if (/"order_after":\[([^\]]*)\]/) { for ($1 =~ /"([^"]+)"/g) { $bad = "$l:$k before $_" unless $at{$_} } }
-    }
-    print $bad if $bad' dump.json >why
+json '[.[] | select(.event)] as $events |
+    ($events | group_by(.event | split(":")[0])[] |
+        [.[].event | split(":")[1] | tonumber] | select(. != [range(1; length + 1)]) | "not from 1 without gaps: \(.)"),
+    ($events | to_entries | map({key: .value.event, value: .key}) | from_entries) as $place |
+    ($events[] | .event as $event | .order_after[] |
+        select($place[.] == null or $place[.] > $place[$event]) | "\($event) before \(.)")' dump.json >why 2>&1
 is "dump: events of a line are numbered from 1 without gaps, causes precede effects" "$(cat why)" ""
 for f in pdf svg png txt; do check "export to $f" poet export t.poet -o "x.$f"; done
 SOURCE_DATE_EPOCH=1 poet export t.poet -o a.pdf

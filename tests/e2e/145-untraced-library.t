@@ -4,7 +4,7 @@
 # Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 
-note_of() { poet dump "$1" --json | perl -ne "print \$1 if /\"event\":\"?([0-9:]+).*\"note $2\"/"; }
+note_of() { poet dump "$1" --json | json ".[] | select(.annotations == [\"note $2\"]).event"; }
 doubtful() { poet dump "$1" --json | grep -c '"uncertain":"'; }
 
 cat >helper.c <<'C'

@@ -144,10 +144,8 @@ whole() { # poet check accepts the trace, and no thread is blocked
     until_true finished "$1" && poet check "$1" && [ "$(figure "$1" pending)$(figure "$1" inconsistent)" = 00 ]
 }
 answer() { # answer FILE TEXT TEXT
-    poet order "$1" $(poet dump --json "$1" | perl -e '
-        for my $wanted (@ARGV) { $at{$wanted} = "" }
-        while (<STDIN>) { for my $w (keys %at) { $at{$w} = $1 if /"annotations":\["\Q$w\E"\]/ && /"event":"([^"]*)"/ } }
-        print join " ", map { $at{$_} } @ARGV' "$2" "$3") 2>/dev/null
+    poet order "$1" $(poet dump --json "$1" | json "(\"$2\", \"$3\") as \$text |
+        [.[] | select(.annotations == [\$text]).event][-1] // empty") 2>/dev/null
 }
 
 for compiler in gcc clang; do
