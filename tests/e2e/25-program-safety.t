@@ -87,7 +87,7 @@ if [ "$(uname -m)" = x86_64 ]; then
         check "a handler at every instruction: $what: the trace is sound" sound latest
     done
     like "events of a handler that interrupts recording are counted as untraced" "$(figure latest untraced)" '^[1-9]'
-    thread=$(poet dump --json latest | perl -ne '$t = $1 if /"line":(\d+).*"kind":"thread"/; END { print $t }')
+    thread=$(poet dump --json latest | json '[.[] | select(.kind == "thread").line | numbers][-1]')
     like "events after an untraced handler have an unknown order" "$(poet order --json latest 1:9 "$thread:2")" \
         '"order":"unknown","reasons":\["calls in a signal handler were not recorded"\]'
 else

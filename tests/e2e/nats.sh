@@ -18,7 +18,10 @@ nats_start() {
     "$nats" -js -a 127.0.0.1 -p "$nats_port" -sd "$work/nats" --ports_file_dir "$work/ports" "$@" >>nats.log 2>&1 &
     nats_pid=$!
     pids="$pids $nats_pid"
-    nats_said() { url=$(cat ports/*.ports 2>/dev/null | perl -ne 'print $1 if m{"((?:nats|tls)://[0-9.]+:[0-9]+)"}') && [ -n "$url" ]; }
+    nats_said() {
+        url=$(cat ports/*.ports 2>/dev/null | grep -Eo '"(nats|tls)://[0-9.]+:[0-9]+"' | head -n 1 | tr -d '"')
+        [ -n "$url" ]
+    }
     until_true nats_said
     nats_port=${url##*:}
 }
@@ -83,6 +86,16 @@ ended() { [ -s "$(read_by "$1" "$2")" ] && finished "$(read_by "$1" "$2")"; }
 sorted() { poet dump "$1" | sort | cksum; }
 # all of a run, with the names of lines in place of their numbers, which depend on the order of arrival
 by_name() {
-    poet dump "$1" | perl -ne 'push @said, $_; $name{$1} //= $2 if /^(\d+):\d+\s+\S+\s+\S+\s+(\S+(?: \(0x[0-9a-f]+\))?)/;
-        END { s/\b(\d+)(?=:\d+\b)/$name{$1}/g for @said; print sort @said }' | cksum
+    poet dump "$1" | awk '
+        function named(text,    before, line) {
+            while (match(text, /[0-9A-Za-z_]+:[0-9]/)) {
+                line = substr(text, RSTART, RLENGTH - 2)
+                before = before substr(text, 1, RSTART - 1) (line in name ? name[line] : line) ":"
+                text = substr(text, RSTART + RLENGTH - 1)
+            }
+            return before text
+        }
+        { said[NR] = $0; line = $1; sub(/:.*/, "", line) }
+        line ~ /^[0-9]+$/ && !(line in name) { name[line] = $5 ~ /^\(0x/ ? $4 " " $5 : $4 }
+        END { for (i = 1; i <= NR; i++) print named(said[i]) }' | sort | cksum
 }
