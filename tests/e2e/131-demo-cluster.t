@@ -22,7 +22,7 @@ is "demo-cluster: no temporary files remain" "$(ls -A tmp)" ""
 rm cluster.*
 
 # Press Ctrl-C once the agents are running.
-TMPDIR="$work/tmp" B="$B" perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$root/tests/democluster.sh" >interrupted 2>&1 &
+TMPDIR="$work/tmp" B="$B" env --default-signal=INT "$root/tests/democluster.sh" >interrupted 2>&1 &
 demo=$!
 pids="$pids $demo"
 there() { ls tmp/poet-cluster.*/1.sock; }

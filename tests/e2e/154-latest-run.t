@@ -27,7 +27,7 @@ until_true has_early
 ./late 2>/dev/null
 until_true finished "$(trace_of late)"
 is "latest: a live run that began later takes precedence" \
-    "$(poet stat --json | perl -ne 'print $1 if /"run":"([^"]*)"/')" late
+    "$(poet stat --json | json '.[].run')" late
 kill "$early"
 wait "$early" 2>/dev/null
 until_true finished "$(trace_of early)"
@@ -40,7 +40,7 @@ check "the trace passes poet check" poet check "$(trace_of late)"
 
 like "tables name their run and its start in the first line" "$(poet states | head -n 1)" \
     "^late: .*; run of 20[0-9-]* [0-9:]*$"
-begun=$(poet ls --json late.*.poet | perl -ne 'print $1 if /"start_ns":(\d+)/')
+begun=$(poet ls --json late.*.poet | sed -n 's/.*"start_ns":\([0-9]*\).*/\1/p')
 like "tables in JSON name their run and its start" "$(poet states --json | head -n 1)" "\"run\":\"late\",\"start_ns\":$begun,"
 # A damaged file header is ignored.
 cp "$(trace_of early)" bad.poet

@@ -49,7 +49,7 @@ for how in return exec pthread_exit _exit quick_exit other_exit kill; do
     (POET_OUTPUT=$how.poet ./ends $how) 2>/dev/null
     until_true finished $how.poet
 done
-ended() { poet ls --json "$1.poet" | perl -ne 'print $1 if /"status": *"([^"]*)"/'; }
+ended() { poet ls --json "$1.poet" | json '.[].runs[].status'; }
 for how in return exec pthread_exit _exit quick_exit other_exit; do
     is "poet ls: a program that ends by $how is completed" "$(ended $how)" completed
 done

@@ -20,18 +20,9 @@ check "a client sends three threads with fixed times" python3 "$root/tests/e2e/f
 until_true finished latest
 stop_server
 
-# rows row|total FIELD...: these fields of each line of JSON of that kind
-rows() { perl -CO -MJSON::PP -e '
-    my ($want, @fields) = @ARGV;
-    while (<STDIN>) {
-        my $o = decode_json($_);
-        my $r = $o->{$want} or next;
-        print join(" ", map { defined $r->{$_} ? $r->{$_} : "-" } @fields), "\n";
-    }' "$@"; }
-
 poet path three.poet --json >path.json
 is "path: the segments with total, share and slack" \
-    "$(rows row segment critical_path_ns total_ns slack_ns <path.json)" \
+    "$(json 'rows | cells(.segment, .critical_path_ns, .total_ns, .slack_ns)' path.json)" \
     "0xa0 → 0xa1 50000000 50000000 0
 0xb2 → 0xb3 40000000 40000000 0
 0xc2 → 0xc3 35000000 35000000 0
@@ -39,41 +30,48 @@ is "path: the segments with total, share and slack" \
 0xc0 → 0xc1 0 25000000 65000000
 0xb0 → 0xb1 0 20000000 30000000"
 is "path: length, total work, longest chain and hops" \
-    "$(rows total length_ns work_ns span_ns bound_n hops <path.json)" "125000000 200000000 125000000 1.6 3"
+    "$(json 'total | cells(.length_ns, .work_ns, .span_ns, .bound_n, .hops)' path.json)" \
+    "125000000 200000000 125000000 1.6 3"
 is "path: the segments in their order" \
-    "$(poet path three.poet --by piece --json | rows row thread critical_path_ns end_event)" \
+    "$(poet path three.poet --by piece --json | json 'rows | cells(.thread, .critical_path_ns, .end_event)')" \
     "P:p0 50000000 1:2
 P:p1 40000000 2:4
 P:p2 35000000 3:4"
-would() { poet path three.poet --json "$@" | rows total if_ns; }
+would() { poet path three.poet --json "$@" | json 'total | .if_ns'; }
 is "path --what-if: without the first segment" "$(would --what-if '0xa0 → 0xa1')" 95000000
 is "path --what-if: without all segments at a place" "$(would --what-if 0xb3)" 85000000
 is "path --what-if: half of one segment" "$(would --what-if '0xb2 → 0xb3=0.5')" 105000000
 is "path --what-if: without the last segment" "$(would --what-if 0xc3)" 90000000
 is "path --what-if: without a segment off the path" "$(would --what-if '0xa1 → 0xa2')" 125000000
 is "path: the what-if gain of each segment" \
-    "$(poet path three.poet --gains=3 --json | rows row whatif_gain_ns | head -n 3 | tr '\n' ' ')" "30000000 40000000 35000000 "
-is "path --to: until an event" "$(poet path three.poet --to 2:4 --json | rows total length_ns hops)" "90000000 1"
+    "$(poet path three.poet --gains=3 --json | json 'rows.whatif_gain_ns' | head -n 3 | tr '\n' ' ')" \
+    "30000000 40000000 35000000 "
+is "path --to: until an event" \
+    "$(poet path three.poet --to 2:4 --json | json 'total | cells(.length_ns, .hops)')" "90000000 1"
 
 poet waits three.poet --json >waits.json
-is "waits: length, class and waker of each" "$(rows row waited_ns wait_class unblocked_at <waits.json | grep -v '^-')" \
+is "waits: length, class and waker of each" \
+    "$(json 'rows | cells(.waited_ns, .wait_class, .unblocked_at)' waits.json | grep -v '^-')" \
     "65000000 rendezvous 0xb3
 45000000 rendezvous 0xc3
 30000000 rendezvous 0xa1"
-is "waits: totals of wait time and lifetime" "$(rows total waited_ns unattributed_ns lifetime_ns <waits.json)" \
-    "140000000 0 340000000"
-is "waits: the attribution of each wait" "$(rows row attributed_ns segment thread direct <waits.json | grep -v '^-' | sort)" \
+is "waits: totals of wait time and lifetime" \
+    "$(json 'total | cells(.waited_ns, .unattributed_ns, .lifetime_ns)' waits.json)" "140000000 0 340000000"
+is "waits: the attribution of each wait" \
+    "$(json 'rows | cells(.attributed_ns, .segment, .thread, .direct)' waits.json | grep -v '^-' | sort)" \
     "21000000 0xc2 → 0xc3 P:p2 direct
 24000000 0xb2 → 0xb3 P:p1 propagated
 28888889 0xb2 → 0xb3 P:p1 direct
 30000000 0xa0 → 0xa1 P:p0 direct
 36111111 0xa0 → 0xa1 P:p0 propagated"
-is "waits --while: what ran during the waits" "$(poet waits three.poet --while --json | rows row attributed_ns segment | grep -v '^-' |
-    awk '{ sum[$2] += $1 } END { for (s in sum) print s, sum[s] }' | sort)" \
+is "waits --while: what ran during the waits" \
+    "$(poet waits three.poet --while --json | json 'rows | cells(.attributed_ns, .segment)' | grep -v '^-' |
+        awk '{ sum[$2] += $1 } END { for (s in sum) print s, sum[s] }' | sort)" \
     "0xa0 55000000
 0xb2 50000000
 0xc2 35000000"
-is "states add up to each lifetime" "$(poet states three.poet --json | rows row thread running_ns blocked_ns lifetime_ns)" \
+is "states add up to each lifetime" \
+    "$(poet states three.poet --json | json 'rows | cells(.thread, .running_ns, .blocked_ns, .lifetime_ns)')" \
     "P:p0 80000000 45000000 125000000
 P:p1 60000000 30000000 90000000
 P:p2 60000000 65000000 125000000"

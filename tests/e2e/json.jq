@@ -4,6 +4,18 @@ def rows: .[].row // empty;
 def total: .[].total // empty;
 # rows of the functions whose name begins with these words: "work" is also "work (prog.c:7)"
 def row($function): rows | select((.function // "") == $function or ((.function // "") | startswith($function + " ")));
+# rows at the top of a tree, or of a table with groups; and those below them
+def outer_rows: .[] | select(.depth == 0).row;
+def inner_rows: .[] | select(.depth > 0) | .row // empty;
+# the first word of a text: the name of a function without its place
+def first_word: . // "" | split(" ")[0] // "";
+# rows of a metric
+def metric($name): rows | select(.metric == $name);
+# some values as one text, - for null: cells(.function, .calls)
+def cells(f; $separator): [f | if . == null then "-" else tostring end] | join($separator);
+def cells(f): cells(f; " ");
+# the name of each row's function and some of its values: by_function(.calls)
+def by_function(f): rows | cells((.function | first_word), f);
 def sum(f): reduce f as $x (0; . + $x);
 # the lines of one of several tables
 def table($name): [foreach .[] as $line (null; $line.table // .; select(. == $name) | $line)];
