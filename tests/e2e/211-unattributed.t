@@ -11,9 +11,9 @@ have() { # PROGRAM
 # explained NAME: the attributed share of wait time in NAME.poet
 explained() {
     check "$1: the trace is sound and its times add up" sound "$1.poet"
-    is "$1: wait time is attributed" "$(poet waits --json "$1.poet" | perl -MJSON::PP -ne '$t = decode_json($_)->{total} or next;
-        print $t->{unattributed_ns} <= 0.01 * $t->{waited_ns} ? "yes" :
-            "$t->{unattributed_ns} ns of $t->{waited_ns} are not"')" yes
+    is "$1: wait time is attributed" "$(poet waits --json "$1.poet" | json 'total
+        | if .unattributed_ns <= 0.01 * .waited_ns then "yes"
+        else "\(.unattributed_ns) ns of \(.waited_ns) are not" end')" yes
 }
 head -c 3000000 /dev/urandom | base64 >paper
 for program in "pigz -p 4 -b 128" "zstd -T4 -q"; do

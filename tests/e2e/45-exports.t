@@ -147,7 +147,8 @@ poet note lots.poet 1:3 "$(printf 'words that go on %.0s' 1 2 3 4 5 6 7 8)"
 poet export lots.poet -o note.pdf --to 1:40 --width 84mm --wrap --no-notes
 without=$(height note.pdf)
 poet export lots.poet -o note.pdf --to 1:40 --width 84mm --wrap
-is "a note makes the page higher" "$(perl -e 'print $ARGV[0] > $ARGV[1] + 9 ? 1 : 0' "$(height note.pdf)" "$without")" 1
+is "a note makes the page higher" \
+    "$(awk -v height="$(height note.pdf)" -v without="$without" 'BEGIN { print (height > without + 9) }')" 1
 last=$(pdftotext -bbox note.pdf - | sed -n 's/.*xMax="\([0-9]*\).*yMax="\([0-9]*\).*>\(go\|on\|words\|that\)<.*/\1 \2/p' | sort -n | tail -n 1)
 is "a note does not extend beyond the page" "$((${last% *} < 239))" 1
 is "a long note is wrapped" "$(($(times note.pdf 'words\|go on') > 1))" 1

@@ -17,14 +17,13 @@ measured() {
 as_measured() { # NAME WHAT RANKS LIKE
     is "$mpi: $1: wait times are as measured" "$(measured "$2" "$3" "$4" 2>&1)" "as measured"
     check "$mpi: $1: the trace is sound" sound "$2.poet"
-    is "$mpi: $1: less than a hundredth of the wait time is unattributed" "$(poet waits --json "$2.poet" | perl -MJSON::PP -ne '
-        $t = decode_json($_)->{total} or next; print $t->{unattributed_ns} if $t->{unattributed_ns} > 0.01 * $t->{waited_ns}')" ""
+    is "$mpi: $1: less than a hundredth of the wait time is unattributed" "$(poet waits --json "$2.poet" |
+        json 'total | select(.unattributed_ns > 0.01 * .waited_ns) | .unattributed_ns' 2>&1)" ""
 }
 # of WHAT FUNCTION TYPE: for each wait of that type, the longest first: whether its partner is guessed, and its waker
 of() {
-    FUNCTION=$2 TYPE=$3 perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
-        print $r->{ambiguous} ? "guessed " : defined $r->{unblocked_at} ? "known " : "nobody "
-            if !$o->{depth} && $r->{type} eq $ENV{TYPE} && $r->{location} =~ /^$ENV{FUNCTION} /' "$1.json"
+    json 'outer_rows | select(.type == "'$3'" and (.location | first_word) == "'$2'")
+        | if .ambiguous > 0 then "guessed" elif .unblocked_at then "known" else "nobody" end' "$1.json" | tr '\n' ' '
 }
 for mpi in openmpi mpich; do
     if ! command -v mpicc.$mpi >/dev/null; then

@@ -175,15 +175,14 @@ if have /usr/bin/time time; then
     POET_MEASURE=usage POET_RUN=used /usr/bin/time -v -o time.out ./usage
     until_true finished latest
     poet usage latest --json >usage.json
-    used() { perl -MJSON::PP -ne 'BEGIN { $m = shift @ARGV } my $r = decode_json($_)->{row} or next;
-        print $r->{last} if !$r->{thread} && $r->{metric} eq $m' "$1" usage.json; }
+    used() { json 'metric("'"$1"'") | select(.thread | not) | .last' usage.json; }
     timed() { sed -n "s/^\t$1.*: //p" time.out; }
     # What the program used after it printed its figures is not included: a few faults and switches.
     check 'peak memory: time -v within 1 %' oracle near kilobytes "$(($(used peak_resident) / 1024))" "$(timed 'Maximum resident')" 0.01 0
     check 'page faults: time -v within 1 %' oracle near faults "$(used minor_faults)" "$(timed 'Minor .reclaiming')" 0.01 0
     check 'voluntary switches: time -v within 1 %' oracle near switches "$(used voluntary_switches)" "$(timed 'Voluntary context')" 0.01 10
     check 'CPU time: time -v within 1 %' oracle near ns "$(($(used cpu_user) + $(used cpu_system)))" \
-        "$(perl -e 'print 1e9 * ($ARGV[0] + $ARGV[1])' "$(timed 'User time')" "$(timed 'System time')")" 0.01 40000000
+        "$({ timed 'User time'; timed 'System time'; } | awk '{ s += $1 } END { printf "%.0f\n", 1e9 * s }')" 0.01 40000000
     stop_server
 fi
 
@@ -246,13 +245,16 @@ int main(void)
 }
 C
 poetcc -trace -g -O1 spin.c -o spin
-state() { perl -MJSON::PP -ne 'BEGIN { ($t, $c) = splice @ARGV, 0, 2 } my $r = decode_json($_)->{row} or next;
-    my $n = $r->{thread}; $n = $n->{name} if ref $n; print $r->{$c} if $n eq "T:$t"' "$1" "$2" states.json; }
+state() { json 'rows | select(.thread == "T:'"$1"'").'"$2" states.json; }
 here spin.poet ./spin >schedstat
 poet states spin.poet --json >states.json
 # Of the kernel's run delay some was before its start, which is another state; and after its reading there may be more.
-for_as_long() { perl -e 'my ($got, $said, $before, $after) = @ARGV; my $off = 0.02 * $said + 20e6;
-    exit !($got >= $said - $before - $off && $got <= $said + $after + $off)' "$@"; }
+for_as_long() { # GOT SAID BEFORE AFTER
+    awk -v got="$1" -v said="$2" -v before="$3" -v after="$4" 'BEGIN {
+        off = 0.02 * said + 20e6
+        exit !(got >= said - before - off && got <= said + after + off)
+    }'
+}
 while read -r thread ran waited more; do
     check "$thread: the running time is that of the kernel" oracle near ns "$(state "$thread" running_ns)" "$ran" 0.02 30000000
     check "$thread: the runnable time is that of the kernel" for_as_long "$(state "$thread" runnable_ns)" "$waited" \
