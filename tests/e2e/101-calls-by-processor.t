@@ -56,28 +56,34 @@ C
 poetcc -trace -profile -g -O1 moves.c -o moves || exit 1
 POET_MEASURE=calls=every POET_OUTPUT=moves.poet ./moves
 until_true finished moves.poet
-# rows FILE BY: prints processor, function and number of calls of each row
-rows() { poet calls "$1" --by "$2" --json | perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
-    next unless $o->{depth}; $s = $r->{function}; $s =~ s/ .*//; print "$r->{processor} $s $r->{calls_n}\n" if $s =~ /^(spin|on_)/' | sort; }
-is 'calls --by processor: calls of each function on each processor' "$(rows moves.poet processor)" "first on_first 30
+# calls_by FILE BY: prints processor, function and number of calls of each row
+calls_by() {
+    poet calls "$1" --by "$2" --json | json 'inner_rows | select(.function | test("^(spin|on_)"))
+        | cells(.processor, (.function | first_word), .calls_n)' | sort
+}
+is 'calls --by processor: calls of each function on each processor' "$(calls_by moves.poet processor)" "first on_first 30
 first spin 30
 second on_second 30
 second spin 60"
-is 'calls --by cluster: calls of each function in each cluster' "$(rows moves.poet cluster)" "left on_first 30
+is 'calls --by cluster: calls of each function in each cluster' "$(calls_by moves.poet cluster)" "left on_first 30
 left spin 30
 right on_second 30
 right spin 60"
 poet calls moves.poet --by processor --json >by.json
-is 'calls --by processor: self times of functions add up to those of their processor' "$(perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
-    $o->{depth} ? ($n{$r->{processor}} += $r->{self_ns}) : ($all{$r->{processor}} = $r->{self_ns});
-    END { print "$_ $n{$_} $all{$_}\n" for grep { $n{$_} != $all{$_} } keys %all }' by.json)" ''
+is 'calls --by processor: self times of functions add up to those of their processor' "$(json '. as $lines | outer_rows
+    | .processor as $processor | ($lines | sum(inner_rows | select(.processor == $processor).self_ns)) as $sum
+    | select(.self_ns != $sum) | "\($processor) \($sum) \(.self_ns)"' by.json 2>&1)" ''
 # The self time of a function is never more than the time between its entries and exits.
 poet calls moves.poet --every --json >flow.json
-is 'calls --by processor: the self time of a function does not exceed its entry-to-exit times' "$(perl -MJSON::PP -e '
-    for (`cat flow.json`) { $r = decode_json($_)->{row} or next; next if $r->{kind} ne "exit"; ($s) = split / /, $r->{function}; $took{$s} += $r->{duration_ns} }
-    for (`cat by.json`) { $o = decode_json($_); $r = $o->{row} or next; next unless $o->{depth}; ($s) = split / /, $r->{function}; $self{$s} += $r->{self_ns} }
-    for (grep { /^spin/ } keys %self) { print "$_ $self{$_} $took{$_}\n" if $self{$_} != $took{$_} }
-    for (grep { /^on_/ } keys %self) { print "$_ $self{$_} $took{$_}\n" if $self{$_} > $took{$_} }')" ''
+json 'rows | select(.kind == "exit") | cells((.function | first_word), .duration_ns)' flow.json >took
+json 'inner_rows | cells((.function | first_word), .self_ns)' by.json >self
+is 'calls --by processor: the self time of a function does not exceed its entry-to-exit times' "$(awk '
+    FILENAME == "took" { took[$1] += $2; next }
+    { self[$1] += $2 }
+    END {
+        for (f in self)
+            if (f ~ /^spin/ && self[f] != took[f] || f ~ /^on_/ && self[f] > took[f]) print f, self[f], took[f]
+    }' took self)" ''
 check 'calls --by processor: self times are not all 0' grep -q '"self_ns":[1-9]' by.json
 is 'calls --by processor with a range: only calls inside the range are listed' "$(poet calls moves.poet --by processor --from 0s --to 1ns --json | grep -c '"spin')" 0
 
@@ -93,9 +99,10 @@ is 'calls --by with --graph: the two options exclude each other' "$(poet calls m
 poetcc -trace -profile -g -O1 -I"$root/examples/ucpp" "$root/examples/ucpp/fibonacci.c" "$root/examples/ucpp/ucpp.c" -o fibonacci || exit 1
 POET_OUTPUT=fibonacci.poet ./fibonacci >/dev/null
 until_true finished fibonacci.poet
-is "calls: self times plus unaccounted time are equal to the lifetime" "$(poet calls fibonacci.poet --json | perl -MJSON::PP -ne 'my $o = decode_json($_);
-    $sum += $o->{row}{self_ns} if $o->{row} && !$o->{depth}; my $t = $o->{total} or next;
-    print $t->{unaccounted_ns} >= 0 && $sum == $t->{self_ns} && $sum + $t->{unaccounted_ns} == $t->{lifetime_ns} ? "whole" : "not"')" whole
+is "calls: self times plus unaccounted time are equal to the lifetime" "$(poet calls fibonacci.poet --json | json '
+    sum(outer_rows.self_ns) as $sum | total
+    | .unaccounted_ns >= 0 and $sum == .self_ns and $sum + .unaccounted_ns == .lifetime_ns
+    | if . then "whole" else "not" end')" whole
 like "calls: time outside the events of threads is reported" "$(poet calls fibonacci.poet)" "are before the first or after the last events of threads"
 
 done_testing

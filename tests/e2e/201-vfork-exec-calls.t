@@ -48,31 +48,32 @@ POET_QUIET=1 POET_OUTPUT=vforked.poet ./vforked
 until_true finished vforked.poet
 check 'the trace passes poet check' poet check vforked.poet
 poet calls --json vforked.poet >sums
-cell() { perl -ne 'print "$1\n" if /"function":"'"$1"' .*?"'"$2"'":(\d+)/' sums; }
-is 'vfork and exit: calls of both children are counted' "$(cell quits calls)" 2
-is 'vfork and exec: calls of both children are counted' "$(cell becomes calls)" 2
+expect sums <<'E'
+vfork and exit: calls of both children are counted | row("quits").calls => 2
+vfork and exec: calls of both children are counted | row("becomes").calls => 2
+E
 is 'vfork: calls of the children are not marked INCOMPLETE' "$(grep -E '"function":"(quits|becomes) ' sums | grep -c INCOMPLETE)" 0
-is 'vfork: later calls of the parent are counted once each' "$(cell later calls)" 5
+is 'vfork: later calls of the parent are counted once each' "$(json 'row("later").calls' sums)" 5
 # (later takes 20 ms per call: if it was counted within another function, that function's total would show it)
 for f in quits becomes; do
-    is "vfork: the total time of $f is its self time" "$(cell $f total_ns)" "$(cell $f self_ns)"
+    is "vfork: the total time of $f is its self time" \
+        "$(json "row(\"$f\").total_ns" sums)" "$(json "row(\"$f\").self_ns" sums)"
 done
 poet calls --tree --json vforked.poet >tree
 is 'vfork: the caller of later functions is main of the parent' \
-    "$(perl -ne 'print "$1\n" if /"function":"later .*?"caller":"(\w+)/' tree | sort -u)" main
-is 'vfork: calls of the parent before and after the children are counted' "$(cell again calls)" 5
+    "$(json '[row("later").caller | first_word] | unique[]' tree)" main
+is 'vfork: calls of the parent before and after the children are counted' "$(json 'row("again").calls' sums)" 5
 # The first main is open at the exec, the second one at the exit.
-like 'exec: open calls have their processor time' "$(cell main cpu_ns)" '^[0-9]+$'
-perl -ne 'print if s/.*"total":\{(.*?)\}.*/$1/' sums | tr -d '"' | tr ',' '\n' >total
-part() { sed -n "s/^$1://p" total; }
-is 'exec: self time plus unaccounted time is equal to the lifetimes' "$(($(part self_ns) + $(part unaccounted_ns)))" "$(part lifetime_ns)"
+like 'exec: open calls have their processor time' "$(json 'row("main").cpu_ns' sums)" '^[0-9]+$'
+is 'exec: self time plus unaccounted time is equal to the lifetimes' \
+    "$(json 'total | .self_ns + .unaccounted_ns' sums)" "$(json 'total | .lifetime_ns' sums)"
 # Records of the process after that belong to the second program.
 poet dump vforked.poet >events
-begun_us() { perl -ne 'print $1 * 1e6, "\n" if /^'"$1"':1 +([\d.]+)/' events; }
-life_us=$(poet states --json vforked.poet | perl -ne 'print int($1 / 1e3), "\n" if /"thread":"T:main[ "].*?"lifetime_ns":(\d+)/')
+begun_us() { awk -v event="$1:1" '$1 == event { printf "%.0f\n", $2 * 1e6 }' events; }
+life_us=$(poet states --json vforked.poet | json 'rows | select(.thread == "T:main") | .lifetime_ns / 1e3 | floor')
 like 'exec: the first program has a lifetime' "$life_us" '^[0-9]+$'
 check 'exec: the lifetime of the first program ends before the second one begins' \
-    perl -e 'exit !($ARGV[0] + $ARGV[1] <= $ARGV[2])' "$(begun_us 1)" "$life_us" "$(begun_us 2)"
+    test "$(($(begun_us 1) + life_us))" -le "$(begun_us 2)"
 # ---- a thread that gets no descriptor for its queue ----
 cat >silent.c <<'C'
 #include <pthread.h>
@@ -97,7 +98,7 @@ poetcc -profile -g -O1 silent.c -o silent || exit 1
 POET_QUIET=1 POET_OUTPUT=silent.poet ./silent
 until_true finished silent.poet
 poet calls --json silent.poet >sums
-is 'a thread without a queue: its calls are not counted' "$(cell called calls)" 1
+is 'a thread without a queue: its calls are not counted' "$(json 'row("called").calls' sums)" 1
 like 'a thread without a queue: a note says that it recorded nothing' "$(tail -n 1 sums)" '"1 created thread recorded nothing'
 is 'threads with queues: no note' "$(poet calls --json vforked.poet | grep -c 'recorded nothing')" 0
 done_testing

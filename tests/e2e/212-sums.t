@@ -16,43 +16,43 @@ check "called.c compiles" cc -g -pie -fPIE called.c -o called
 region() { /usr/bin/python3 "$root/tests/e2e/region.py" "$work/called" "$@"; }
 check "a client sends its function profile" region end
 run=$(ls traces/called-*.poet)
-json() {
-    FILE=$1 perl -MJSON::PP -e '
-        open my $f, "<", $ENV{FILE} or die; my @all = map { decode_json $_ } <$f>;
-        our ($head, @rows) = @all; our $end = pop @rows; our @cells = map { $_->{row} } @rows; our $total = $end->{total};
-        our %f = map { ($_->{function} =~ s/ .*//r) => $_ } @cells;
-        '"$2"
-}
 
 # ---- flat ----
 poet calls --json "$run" >flat.json
-is "calls: column names are as scripts expect them" "$(json flat.json 'my %n = map { $_->{name} => 1 } @{$head->{columns}};
-    print join " ", grep { $n{$_} } qw(function caller calls concurrent self_ns net_ns total_ns cpu_ns min_ns max_ns flags)')" \
+is "calls: column names are as scripts expect them" "$(json '[columns] as $columns
+    | "function", "caller", "calls", "concurrent", "self_ns", "net_ns", "total_ns", "cpu_ns", "min_ns", "max_ns", "flags"
+    | select(. as $name | $columns | index($name))' flat.json | paste -sd' ')" \
     "function caller calls concurrent self_ns net_ns total_ns cpu_ns min_ns max_ns flags"
-is "calls: number of calls, and of concurrent ones" "$(json flat.json 'print join " ", map { "$_:$f{$_}{calls}/$f{$_}{concurrent}" } sort keys %f')" \
+each() { json "by_function($1)" flat.json | sort | tr ' ' : | paste -sd' '; } # each FILTER: a value of each function
+is "calls: number of calls, and of concurrent ones" "$(each '"\(.calls)/\(.concurrent)"')" \
     "f:1304/4 g:1/0 k:3/2 lock:1/0 main:1/0 r:11/0"
-is "calls: self time to the nanosecond" "$(json flat.json 'print join " ", map { "$_:" . $f{$_}{self_ns} / 1000 } sort keys %f')" \
+is "calls: self time to the nanosecond" "$(each '.self_ns / 1000')" \
     "f:30000 g:8000 k:30000 lock:22000 main:10000 r:20000"
-is "calls: total time counts recursion once" "$(json flat.json 'print join " ", map { "$_:" . $f{$_}{total_ns} / 1000 } sort keys %f')" \
+is "calls: total time counts recursion once" "$(each '.total_ns / 1000')" \
     "f:30000 g:50000 k:40000 lock:22000 main:90000 r:20000"
-is "calls: CPU time" "$(json flat.json 'print $f{lock}{cpu_ns}, " ", $f{f}{cpu_ns}')" "1000000 30000000"
-is "calls: minimum and maximum" "$(json flat.json 'print "$f{f}{min_ns} $f{f}{max_ns} $f{r}{min_ns} $f{r}{max_ns}"')" "5000 2000000 1000000 20000000"
-is "calls: net time is less 10 ns a call and 5 ns a call made" "$(json flat.json 'print "$f{g}{net_ns} $f{k}{net_ns} $f{lock}{net_ns}"')" \
+expect flat.json <<'E'
+calls: CPU time | row("lock", "f").cpu_ns => 1000000 30000000
+calls: minimum and maximum | row("f", "r") | .min_ns, .max_ns => 5000 2000000 1000000 20000000
+E
+is "calls: net time is less 10 ns a call and 5 ns a call made" "$(json 'cells(row("g", "k", "lock").net_ns)' flat.json)" \
     "$((8000000 - 10 - 1001 * 5)) $((30000000 - 30 - 304 * 5)) 21999990"
-is "calls: self times and unaccounted time add up to the lifetimes" "$(json flat.json 'my $sum = 0; $sum += $_->{self_ns} for @cells;
-    print $sum == $total->{self_ns} && $total->{lifetime_ns} == $sum + $total->{unaccounted_ns} ? $total->{lifetime_ns} : "no"')" 140000000
-is "calls: no call is incomplete" "$(json flat.json 'print grep { $_ } map { $_->{flags} } @cells')" ""
+is "calls: self times and unaccounted time add up to the lifetimes" "$(json 'sum(rows.self_ns) as $sum | total
+    | if .self_ns == $sum and .lifetime_ns == $sum + .unaccounted_ns then .lifetime_ns else "no" end' flat.json)" 140000000
+is "calls: no call is incomplete" "$(json 'rows.flags | select(. != "")' flat.json 2>&1)" ""
 like "calls: the footer has the totals" "$(poet calls "$run")" \
     "total 140\.000 ms in 2 threads, 20\.000 ms \(14\.29 %\) outside functions, 1321 calls, instrumentation overhead about 0\.020 ms \(0\.01 %\): 10\.0 \+ 5\.0 ns"
 is "calls --raw: no net time is estimated" "$(poet calls --raw --csv --columns net "$run" | sed 1d | tr -d '\r' | sort -u)" ""
 
 # ---- the call graph ----
 poet calls --graph --json "$run" >graph.json
-is "calls --graph: the arcs into a function are its calls" "$(json graph.json 'my (%in, %of); for my $i (0 .. $#rows) { my $c = $cells[$i];
-    $rows[$i]{depth} ? ($in{$c->{function}} += $c->{calls}) : ($of{$c->{function}} = $c->{calls}) }
-    print join " ", map { "$_ $in{$_} $of{$_}" } grep { $of{$_} != ($in{$_} // 0) } sort keys %of')" "k (called.c:4) 1 3 main (called.c:6)  1"
-arc() { json graph.json 'for my $i (0 .. $#rows) { my $c = $cells[$i]; print "$c->{calls} " . ($c->{total_ns} // "-")
-    if $rows[$i]{depth} && $c->{caller} =~ /^'"$1"' / && $c->{function} =~ /^'"$2"' / }'; }
+is "calls --graph: the arcs into a function are its calls" "$(json '[.[] | select(.row)] | group_by(.row.function)[]
+    | (map(select(.depth > 0).row.calls) | add) as $in | (map(select(.depth == 0).row.calls) | add) as $of
+    | select($of != ($in // 0)) | "\(.[0].row.function) \($in // "") \($of)"' graph.json | paste -sd' ')" \
+    "k (called.c:4) 1 3 main (called.c:6)  1"
+arc() { # CALLER CALLED: how often, and how long
+    json 'inner_rows | select((.caller | first_word) == "'"$1"'" and (.function | first_word) == "'"$2"'")
+        | cells(.calls, .total_ns)' graph.json
+}
 is "calls --graph: g calls f" "$(arc g f)" "1000 20000000"
 is "calls --graph: k calls f in both threads" "$(arc k f)" "304 10000000"
 is "calls --graph: r calls itself" "$(arc r r)" "10 -"
@@ -72,7 +72,8 @@ poet calls "$run" -o again.pdf
 check "calls as PDF has the same bytes each time" cmp calls.pdf again.pdf
 check "calls --tree as PNG" poet calls --tree "$run" -o calls.png
 check "calls --graph as SVG" poet calls --graph "$run" -o calls.svg
-is "calls --baseline: a run does not differ from itself" "$(poet calls "$run" --baseline "$run" --json >same.json; json same.json 'print scalar grep { $_->{calls_diff} || $_->{self_diff_ns} } @cells')" 0
+is "calls --baseline: a run does not differ from itself" "$(poet calls "$run" --baseline "$run" --json |
+    json '[rows | .calls_diff, .self_diff_ns | select(. != null and . != 0)] | length')" 0
 
 # ---- in a report ----
 is "report has the top functions" "$(poet report "$run" | sed -n '/^Top functions/,/^$/p' | grep -cE '^(k|f|lock|r|main) ')" 5
@@ -106,7 +107,7 @@ region counts
 counted() { poet calls latest | grep -q '(counted, not timed)'; } # the note may arrive a moment later
 until_true counted
 poet calls latest --json >counts.json
-is "calls=counts: counts without times" "$(json counts.json 'print "$f{f}{calls} ", defined $f{f}{self_ns} ? "timed" : "null"')" "1304 null"
+is "calls=counts: counts without times" "$(json 'row("f") | "\(.calls) \(.self_ns)"' counts.json)" "1304 null"
 like "calls=counts: the footer says that calls are not timed" "$(poet calls latest)" "1321 calls in 2 threads \(counted, not timed\)"
 
 # ---- parts that the program names ----
@@ -164,8 +165,8 @@ newest=$(ls -t traces/*.poet | head -n 1)
 stop_server() { kill "$server"; wait "$server" 2>/dev/null; }
 is "killed: calls has all counted calls" "$(poet calls "$newest" --threads two --csv --columns function,calls,flags | tr -d '\r' | sed 1d | sort | paste -sd' ')" \
     "f (called.c:2),5,INCOMPLETE k (called.c:4),2,INCOMPLETE"
-is "killed: lifetimes count nothing twice" "$(poet calls "$newest" --json | tail -n 1 |
-    perl -MJSON::PP -ne '$t = decode_json($_)->{total}; print $t->{lifetime_ns} - $t->{self_ns} - $t->{unaccounted_ns}')" 0
+is "killed: lifetimes count nothing twice" "$(poet calls "$newest" --json |
+    json 'total | .lifetime_ns - .self_ns - .unaccounted_ns')" 0
 
 # ---- a program without a profile ----
 compile prodcons

@@ -4,12 +4,6 @@
 # Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 measured() { POET_MEASURE=${METERS:-calls} POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # measured TRACE PROGRAM...
-# rows COLUMN...: of JSON, one line each; names without their places
-rows() { perl -MJSON::PP -e 'while (<STDIN>) { my $r = decode_json($_)->{row} or next; print join(" ", map {
-    my $c = $r->{$_}; $c = $c->{name} if ref $c; $c = "-" if !defined $c; $c =~ s/ \(.*?\)//g; $c =~ s/ /_/g; $c } @ARGV), "\n" }' "$@"; }
-total() { perl -MJSON::PP -e 'while (<STDIN>) { my $t = decode_json($_)->{total} or next; print $t->{$ARGV[0]} // "null" }' "$1"; }
-# between NAME VALUE LEAST MOST
-between() { is "$1" "$(perl -e 'my ($v, $l, $m) = @ARGV; print $v >= $l && $v <= $m ? "" : "$v is not $l .. $m"' "$2" "$3" "$4")" ""; }
 
 cat >spin.h <<'C'
 #include <stdio.h>
@@ -72,35 +66,50 @@ within() { awk 'NR == FNR { from[n] = $(NF - 1); to[n] = $NF; of[$1 " " $2] = n+
 for meters in calls calls=every; do
     METERS=$meters measured blocks.poet ./blocks >own
     for of in A B C D; do
-        poet calls blocks.poet --blocks $of --json | tee $of.json | rows block lines caller count self_ns |
-            awk -v of=$of '{ print of, of == "D" ? $3 : $2, $5, $4 }'
+        poet calls blocks.poet --blocks $of --json >$of.json
+        json 'rows | cells(.lines, (.caller | first_word), .self_ns, .count)' $of.json |
+            awk -v of=$of '{ print of, of == "D" ? $2 : $1, $3, $4 }'
     done >got
     is "$meters: calls --blocks: the blocks of each function" "$(awk '{ print $1, $2, $4 }' got | paste -sd,)" \
         "A 22-24 1,A 24-26 1,A 26-end 1,B 12-14 1,B 14-end 1,C 17-19 1,C 19-end 1,D B 1,D C 1"
     is "$meters: calls --blocks: seven blocks took as long as the program measured" "$(within)" ""
-    is "$meters: calls --blocks: the blocks add up to the self time of their function" "$(for of in A B C D; do perl -MJSON::PP -e 'while (<STDIN>) {
-        my $o = decode_json($_); $sum += $o->{row}{self_ns} if $o->{row}; $t = $o->{total} if $o->{total} }
-        my $d = $t->{self_ns} - $sum; print "$sum of $t->{self_ns} " if $d != $t->{unassigned_ns} || abs($d) > 1000' <$of.json; done)" ""
-    is "$meters: calls --blocks: the total is the self time of poet calls" "$(total self_ns <A.json)" \
-        "$(poet calls blocks.poet --json | rows function self_ns | awk '$1 == "A" { print $2 }')"
+    is "$meters: calls --blocks: the blocks add up to the self time of their function" "$(for of in A B C D; do
+        json 'sum(rows.self_ns) as $sum | total | (.self_ns - $sum) as $rest
+            | select($rest != .unassigned_ns or ($rest | fabs) > 1000) | "\($sum) of \(.self_ns)"' $of.json
+    done 2>&1)" ""
+    is "$meters: calls --blocks: the total is the self time of poet calls" "$(json 'total | .self_ns' A.json)" \
+        "$(poet calls blocks.poet --json | json 'row("A").self_ns')"
 done
-is 'calls --blocks --by function: blocks of all callers' "$(poet calls blocks.poet --blocks D --by function --json | rows count lines)" "2 10-end"
+is 'calls --blocks --by function: blocks of all callers' \
+    "$(poet calls blocks.poet --blocks D --by function --json | json 'rows | cells(.count, .lines)')" "2 10-end"
 is 'calls --blocks as text' "$(poet calls blocks.poet --blocks A | grep -c '^A (blocks.c:22), after blocks.c:24 *24-26 *B (blocks.c:12) *main (blocks.c:29) *1 ')" 1
 is 'calls --blocks of an unknown function is refused' "$(poet calls blocks.poet --blocks E 2>&1 | grep -c 'E: no such function in the profile')" 1
 is 'calls --blocks --from exits with 2' "$(poet calls blocks.poet --blocks A --from 1ms >/dev/null 2>&1; echo $?)" 2
 METERS=calls=counts measured counts.poet ./blocks >/dev/null
-is 'calls=counts: calls --blocks has counts and no times' "$(poet calls counts.poet --blocks A --json | rows lines count self_ns | paste -sd,)" "22-24 1 -,24-26 1 -,26-end 1 -"
+is 'calls=counts: calls --blocks has counts and no times' \
+    "$(poet calls counts.poet --blocks A --json | json 'rows | cells(.lines, .count, .self_ns)' | paste -sd,)" \
+    "22-24 1 -,24-26 1 -,26-end 1 -"
 
 # ---- more segments than records ----
-perl -e 'print "volatile long sink;\n"; print "__attribute__((noinline)) void f$_(void) { for (int i = 0; i < 100; i++) sink++; }\n" for 1 .. 300;
-    print "__attribute__((noinline)) void all(void) {\n", (map { "f$_(); for (int i = 0; i < 900; i++) sink++;\n" } 1 .. 300), "}\n",
-        "int main(void) { for (int i = 0; i < 20; i++) all(); return 0; }\n"' >many.c
+{
+    echo 'volatile long sink;'
+    printf '__attribute__((noinline)) void f%d(void) { for (int i = 0; i < 100; i++) sink++; }\n' $(seq 300)
+    printf '__attribute__((noinline)) void all(void) {\n'
+    printf 'f%d(); for (int i = 0; i < 900; i++) sink++;\n' $(seq 300)
+    printf '}\nint main(void) { for (int i = 0; i < 20; i++) all(); return 0; }\n'
+} >many.c
 poetcc -profile -g -O1 many.c -o many
 measured many.poet ./many
-poet calls many.poet --blocks all --json | perl -MJSON::PP -ne 'my $o = decode_json($_);
-    if (my $r = $o->{row}) { $n++; $calls += $r->{count}; $null += !defined $r->{self_ns}; $none++ if defined $r->{self_ns} && !$r->{self_ns}; $sum += $r->{self_ns} // 0 }
-    if (my $t = $o->{total}) { print "$n blocks, come to $calls times, ", $null > 20 ? "some not known" : "$null not known", $none ? ", $none of 0 ns" : "",
-        $sum + $t->{unassigned_ns} == $t->{self_ns} ? "" : ", $sum + $t->{unassigned_ns} is not $t->{self_ns}", "; @{$o->{notes}}\n" }' >many.said
+poet calls many.poet --blocks all --json | json '
+    ([rows | select(.self_ns == null)] | length) as $unknown
+    | ([rows | select(.self_ns == 0)] | length) as $zero
+    | sum(rows.self_ns) as $sum
+    | "\([rows] | length) blocks, come to \(sum(rows.count)) times, "
+        + if $unknown > 20 then "some not known" else "\($unknown) not known" end
+        + if $zero > 0 then ", \($zero) of 0 ns" else "" end
+        + (total | if $sum + .unassigned_ns == .self_ns then ""
+            else ", \($sum) + \(.unassigned_ns) is not \(.self_ns)" end)
+        + "; \([.[].notes[]?] | join(" "))"' >many.said
 like 'calls --blocks: times without records are unknown, not 0' "$(cat many.said)" \
     '^301 blocks, come to 6020 times, some not known; .*the block of [0-9.]+ ms is unknown, so the times of the blocks are lower bounds: '
 METERS=calls=every measured many.poet ./many
@@ -134,22 +143,28 @@ METERS=calls=every measured every.poet ./threads
 measured threads.poet ./threads
 is 'calls --per-thread: a function in all threads' "$(poet calls threads.poet --per-thread=calls --csv | tr -d '\r' | awk -F, '/^[fg] /{ print $1, $2; n = 0;
     for (i = 3; i <= NF; i++) if ($i) print "  " $i }' | sed 's/ (.*)//' | sort | xargs)" "1 12000 12000 4000 4000 8000 8000 f 24001 g 24000"
-poet calls threads.poet --per-thread --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $n = 0;
-    $n += $_ // 0 for map { $r->{$_} } grep { /^line_/ } keys %$r; print "$r->{function}: $n of $r->{self_ns}\n" if $n != $r->{self_ns}' >wrong
-is 'calls --per-thread: columns add up to the total' "$(cat wrong)" ''
+is 'calls --per-thread: columns add up to the total' "$(poet calls threads.poet --per-thread --json | json 'rows
+    | sum(to_entries[] | select(.key | startswith("line_")).value) as $sum
+    | select(.self_ns != $sum) | "\(.function): \($sum) of \(.self_ns)"' 2>&1)" ''
 is 'calls --per-thread of a column that is no sum is refused' "$(poet calls threads.poet --per-thread=mean 2>&1 | grep -c 'has no sum')" 1
 is 'calls --by cpu without switch records is refused with the reason' "$(poet calls threads.poet --by cpu 2>&1 | grep -c 'on which CPU a thread ran')" 1
 poet calls threads.poet --elapsed --json >bounds.json
-is 'calls --elapsed without calls=every has lower and upper bounds' "$(rows function calls elapsed_min_ns elapsed_max_ns thread_ns <bounds.json |
-    awk '$3 <= 0 || $3 > $4 || $4 > $5 { print }')" ''
-is 'calls --elapsed of one thread: both bounds are equal' "$(rows function elapsed_min_ns elapsed_max_ns <bounds.json | awk '$1 == "main" && $2 == $3' | wc -l)" 1
-is 'calls --elapsed: bounds are not marked exact' "$(head -n 1 bounds.json | perl -MJSON::PP -ne 'print join " ", map { $_->{name} . ($_->{exact} ? "" : "?") }
-    @{decode_json($_)->{columns}}')" 'function calls elapsed_min_ns? elapsed_max_ns? thread_ns thread_count'
+is 'calls --elapsed without calls=every has lower and upper bounds' "$(json 'rows
+    | select(.elapsed_min_ns <= 0 or .elapsed_min_ns > .elapsed_max_ns or .elapsed_max_ns > .thread_ns)
+    | cells(.function, .elapsed_min_ns, .elapsed_max_ns, .thread_ns)' bounds.json 2>&1)" ''
+is 'calls --elapsed of one thread: both bounds are equal' \
+    "$(json '[row("main") | select(.elapsed_min_ns == .elapsed_max_ns)] | length' bounds.json)" 1
+is 'calls --elapsed: bounds are not marked exact' \
+    "$(json '.[0].columns | map(.name + if .exact then "" else "?" end) | join(" ")' bounds.json)" \
+    'function calls elapsed_min_ns? elapsed_max_ns? thread_ns thread_count'
 is 'calls --elapsed: exact times lie between the bounds of the same run' "$(
-    poet calls every.poet --json --by thread | perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next; next if !$o->{depth};
-        my $s = $r->{function}; $s = $s->{name} if ref $s; $s =~ s/ \(.*//; $t = $r->{total_ns} // 0; $all{$s} += $t; $one{$s} = $t if $t > ($one{$s} // 0);
-        END { print "$_ $one{$_} $all{$_}\n" for keys %one }' >sums
-    poet calls every.poet --elapsed --json | rows function elapsed_ns | awk 'NR == FNR { least[$1] = $2; most[$1] = $3; next }
+    poet calls every.poet --json --by thread |
+        json 'inner_rows | select(.total_ns > 0) | cells((.function | first_word), .total_ns)' |
+        awk '$2 > most[$1] + 0 { most[$1] = $2 }
+            { sum[$1] += $2 }
+            END { for (f in sum) print f, most[f], sum[f] }' >sums
+    poet calls every.poet --elapsed --json | json 'by_function(.elapsed_ns)' |
+        awk 'NR == FNR { least[$1] = $2; most[$1] = $3; next }
         $1 in least && ($2 < least[$1] - 80000 || $2 > most[$1] + 80000) { print $0, least[$1], most[$1] }' sums -)" ''
 
 # ---- slices of calls for Perfetto ----
@@ -187,33 +202,39 @@ is 'chrome: each call is a slice, nested, on a track of its thread' "$(nests eve
 poet export leaves.poet -f chrome -o leaves.chrome
 is 'chrome: a call that has not ended is closed at the end and marked' "$(nests leaves.chrome)" 'a 1 b 3 main 1 1 tracks 0 left 5 incomplete'
 is 'chrome: times are those of poet calls --every' "$(grep -o '"ph":"[BE]".*"tid":1073741825,"ts":[0-9.]*' leaves.chrome | sed 's/.*://' | head -n 5 | xargs)" \
-    "$(poet calls leaves.poet --every --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; printf "%.3f\n", $r->{start_ns} / 1000' | xargs)"
+    "$(poet calls leaves.poet --every --json | json 'rows.start_ns' | awk '{ printf "%.3f\n", $1 / 1000 }' | xargs)"
 poet export threads.poet -f chrome -o threads.chrome
 is 'chrome: sums alone give no slices' "$(nests threads.chrome)" '0 tracks 0 left 0 incomplete'
 
 # ---- Friedman's flow trace: twenty routines ----
-perl -e 'my %n = (rran => 834, rset => 828, next => 80, scan => 51, read => 11, open => 1, line => 97, word => 310, mark => 5, skip => 29,
-        hash => 412, find => 206, push => 44, pop => 43, emit => 120, fold => 17, swap => 2, move => 36, copy => 3);
-    print "#include <stdlib.h>\nvolatile long sink;\n";
-    print "__attribute__((noinline)) void $_(void) { sink++; }\n" for sort grep { !/^(scan|next)$/ } keys %n;
-    print "__attribute__((noinline)) void next(void) { sink++; if (sink % 2) sink++; }\n";
-    print "__attribute__((noinline)) void scan(void) { next(); sink++; }\n";
-    print "__attribute__((noinline)) void stop(void) { exit(0); }\n";
-    $n{next} -= $n{scan};
-    print "int main(void)\n{\n", (map { "    for (int i = 0; i < $n{$_}; i++) $_();\n" } sort keys %n), "    stop();\n}\n";
-    $n{next} += $n{scan};
-    open my $w, ">", "flow.want"; print $w "$_ $n{$_}\n" for sort keys %n; print $w "stop 1\n"' >flow.c
+printf '%s %d\n' copy 3 emit 120 find 206 fold 17 hash 412 line 97 mark 5 move 36 next 80 open 1 pop 43 push 44 read 11 \
+    rran 834 rset 828 scan 51 skip 29 stop 1 swap 2 word 310 >flow.want
+{
+    printf '#include <stdlib.h>\nvolatile long sink;\n'
+    awk '$1 !~ /^(next|scan|stop)$/ { print "__attribute__((noinline)) void " $1 "(void) { sink++; }" }' flow.want
+    echo '__attribute__((noinline)) void next(void) { sink++; if (sink % 2) sink++; }'
+    echo '__attribute__((noinline)) void scan(void) { next(); sink++; }'
+    echo '__attribute__((noinline)) void stop(void) { exit(0); }'
+    printf 'int main(void)\n{\n'
+    awk '$1 == "next" { $2 -= 51 } # those by scan
+        $1 != "stop" { print "    for (int i = 0; i < " $2 "; i++) " $1 "();" }' flow.want
+    printf '    stop();\n}\n'
+} >flow.c
 poetcc -profile -g -O1 -fno-builtin flow.c -o flow
 measured flow.poet ./flow
 poet calls flow.poet --json >flow.json
-is 'flow: twenty routines have their number of calls' "$(rows function calls <flow.json | grep -vE '^main ' | sort)" "$(sort flow.want)"
-is 'flow: routines that do not return are INCOMPLETE' "$(rows function flags <flow.json | awk '$2 == "INCOMPLETE" { print $1 }' | sort | xargs)" 'main stop'
-is 'flow: shares add up to 100 % and times to the lifetime, less what is unaccounted' "$(perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row};
-    if ($r) { $share += $r->{self_share}; $self += $r->{self_ns} }
-    my $t = $o->{total} or next; print "$share " if abs($share + $t->{unaccounted_ns} / $t->{lifetime_ns} - 1) > 1e-9;
-    print "$self " if $self + $t->{unaccounted_ns} != $t->{lifetime_ns} || $t->{unaccounted_ns} < 0' <flow.json)" ''
+is 'flow: twenty routines have their number of calls' \
+    "$(json 'by_function(.calls)' flow.json | grep -vE '^main ' | sort)" "$(sort flow.want)"
+is 'flow: routines that do not return are INCOMPLETE' \
+    "$(json 'rows | select(.flags == "INCOMPLETE").function | first_word' flow.json | sort | xargs)" 'main stop'
+is 'flow: shares add up to 100 % and times to the lifetime, less what is unaccounted' "$(json '
+    sum(rows.self_share) as $share | sum(rows.self_ns) as $self | total
+    | (select($share + .unaccounted_ns / .lifetime_ns - 1 | fabs > 1e-9) | $share),
+        (select($self + .unaccounted_ns != .lifetime_ns or .unaccounted_ns < 0) | $self)' flow.json 2>&1)" ''
 METERS=calls=counts measured flowcounts.poet ./flow
-is 'flow: calls=counts has the same numbers' "$(poet calls flowcounts.poet --json | rows function calls self_ns | grep -v '^main ' | sort)" "$(sed 's/$/ -/' flow.want | sort)"
+is 'flow: calls=counts has the same numbers' \
+    "$(poet calls flowcounts.poet --json | json 'by_function(.calls, .self_ns)' | grep -v '^main ' | sort)" \
+    "$(sed 's/$/ -/' flow.want | sort)"
 cc -g -O1 -fno-builtin -fno-inline flow.c -o flowplain
 if command -v gprof >/dev/null; then
     cc -pg -g -O1 -fno-builtin -fno-inline flow.c -o flowpg
@@ -224,8 +245,13 @@ else
 fi
 if command -v valgrind >/dev/null; then
     valgrind --tool=callgrind --callgrind-out-file=flow.callgrind ./flowplain >/dev/null 2>&1
-    is 'callgrind counts the same calls' "$(perl -ne '$name{$1} = $2 if /fn=(\(\d+\)) (\S+)/; $at = $1 if /^cfn=(\(\d+\))/; $n{$at} += $1 if /^calls=(\d+)/;
-        END { print "$name{$_} $n{$_}\n" for keys %n }' flow.callgrind | grep -E "^($(cut -d' ' -f1 flow.want | paste -sd'|')) " | sort)" "$(sort flow.want)"
+    # fn=(1) main; later only fn=(1); likewise cfn, before each line with calls=NUMBER
+    is 'callgrind counts the same calls' "$(awk -F'[= ]' '
+        /fn=/ && NF > 2 { name[$2] = $3 }
+        /^cfn=/ { at = $2 }
+        /^calls=/ { calls[at] += $2 }
+        END { for (f in calls) print name[f], calls[f] }' flow.callgrind |
+        grep -E "^($(cut -d' ' -f1 flow.want | paste -sd'|')) " | sort)" "$(sort flow.want)"
 else
     skip 'valgrind is not installed'
 fi
@@ -264,8 +290,9 @@ took() { awk 'NR == FNR { if ($1 == "all") all = $2; else { own[$1] = $2; sum +=
 poetcc -profile -g -O1 stairs.c -o stairs
 measured stairs.poet ./stairs >own
 poet calls stairs.poet --json >stairs.json
-is 'stairs: calls of each function' "$(rows function calls <stairs.json | sort | xargs)" 'fifth 1000 first 10 fourth 100 main 1 second 10 third 100'
-is 'stairs: own CPU time of each function' "$(rows function cpu_ns <stairs.json | took 6 own)" ''
+is 'stairs: calls of each function' "$(json 'by_function(.calls)' stairs.json | sort | xargs)" \
+    'fifth 1000 first 10 fourth 100 main 1 second 10 third 100'
+is 'stairs: own CPU time of each function' "$(json 'by_function(.cpu_ns)' stairs.json | took 6 own)" ''
 cat >parents.c <<'C'
 #include "spin.h"
 static long long took[2];
@@ -278,14 +305,16 @@ int main(void) { a(); b(); printf("a %lld\nr %lld\nall %lld\n", took[0], took[1]
 C
 poetcc -profile -g -O1 parents.c -o parents
 measured parents.poet ./parents >own
-is 'parents: by caller 20 ms and 4 ms a call, never their mean' "$(poet calls parents.poet --graph --json | perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next;
-    my ($s, $p) = map { my $c = $r->{$_}; $c = $c->{name} if ref $c; ($c // "") =~ s/ .*//r } "function", "caller";
-    print "$p ", 5 * $r->{cpu_mean_ns}, "\n" if $o->{depth} && $s eq "f"' | took 2 own)" ''
+is 'parents: by caller 20 ms and 4 ms a call, never their mean' "$(poet calls parents.poet --graph --json |
+    json 'inner_rows | select(.function | first_word == "f") | cells((.caller | first_word), 5 * .cpu_mean_ns)' |
+    took 2 own)" ''
 poetcc -profile -g -O1 -ignore=f parents.c -o ignoring
 measured ignoring.poet ./ignoring >own
 poet calls ignoring.poet --json >ignoring.json
-is 'ignoring: an ignored function has no row' "$(rows function calls <ignoring.json | sort | xargs)" 'a 1 b 1 main 1 r 5'
-is 'ignoring: the time of an ignored function is that of its callers' "$(rows function cpu_ns <ignoring.json | took 2 own)" ''
+is 'ignoring: an ignored function has no row' \
+    "$(json 'by_function(.calls)' ignoring.json | sort | xargs)" 'a 1 b 1 main 1 r 5'
+is 'ignoring: the time of an ignored function is that of its callers' \
+    "$(json 'by_function(.cpu_ns)' ignoring.json | took 2 own)" ''
 
 # ---- the cost of measuring: functions of almost no time, about 40 and about 500 ns, a million calls each ----
 cat >costs.c <<'C'
@@ -299,18 +328,22 @@ NI void more(void) { for (int i = 0; i < 370; i++) sink++; }
 int main(void) { MEASURE(nothing); MEASURE(some); MEASURE(more); return 0; }
 C
 poetcc -profile -g -O1 costs.c -o costs
-poet_calls() { poet calls costs.poet --json | rows function cpu_ns self_ns net_ns overhead_ns; }
+poet_calls() { poet calls costs.poet --json | json 'by_function(.cpu_ns, .self_ns, .net_ns, .overhead_ns)'; }
 # How exact this is depends on the machine (make bench PARTS=calls). Tested here is what is claimed: each call costs as
 # much as the note says, within itself and in its caller, and never more than its time.
 measured costs.poet ./costs >with
 poet_calls >costs.rows
-inside_and_around=$(poet calls costs.poet | perl -ne 'print "$1 $2" if /: ([\d.]+) \+ ([\d.]+) ns per call/')
-is 'costs: the note has the cost of a call, within it and around it' "$(perl -ane '
-    BEGIN { ($inside, $around) = splice @ARGV, 0, 2; print "no cost is said\n" if !($inside > 0 && $around > 0) }
-    my $said = $F[0] eq "main" ? 3e6 * $around + $inside : 1e6 * $inside; # The note rounds to a tenth.
-    print "$F[0]: $F[4], not $said\n" if abs($F[4] - $said) > .06 * ($F[0] eq "main" ? 3e6 : 1e6)' $inside_and_around costs.rows)" ''
-is 'costs: net times are at most what the program measured without a profile' "$(perl -e 'open my $f, "<", "with"; my %with = map { split } <$f>; open $f, "<", "costs.rows";
-    for (<$f>) { my ($of, $cpu) = split; print "$of $cpu of $with{$of}\n" if $with{$of} && !($cpu > 0 && $cpu <= $with{$of}) }')" ''
+read -r inside around <<<"$(poet calls costs.poet | sed -n 's/.*: \([0-9.]*\) + \([0-9.]*\) ns per call.*/\1 \2/p')"
+is 'costs: the note has the cost of a call, within it and around it' "$(awk -v inside="$inside" -v around="$around" '
+    BEGIN { if (!(inside > 0 && around > 0)) print "no cost is said" }
+    {
+        said = $1 == "main" ? 3e6 * around + inside : 1e6 * inside # The note rounds to a tenth.
+        off = $5 > said ? $5 - said : said - $5
+        if (off > .06 * ($1 == "main" ? 3e6 : 1e6)) print $1 ": " $5 ", not " said
+    }' costs.rows)" ''
+is 'costs: net times are at most what the program measured without a profile' "$(awk '
+    FILENAME == "with" { with[$1] = $2; next }
+    with[$1] && !($2 > 0 && $2 <= with[$1]) { print $1, $2, "of", with[$1] }' with costs.rows)" ''
 is 'costs: net time is self time less the cost' "$(awk '$4 != ($3 > $5 ? $3 - $5 : 0) && ($3 - $5 - $4) ^ 2 > 4 { print }' costs.rows)" ''
 
 # ---- all traces of this test are consistent ----

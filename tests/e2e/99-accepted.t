@@ -59,14 +59,20 @@ for processors in 1 3; do
     UCPP_PROCESSORS=$processors POET_OUTPUT=strands$processors.poet ./strands >used
     until_true finished strands$processors.poet
     poet calls strands$processors.poet --json >strands.json
-    is "$processors worker threads: five calls of each coroutine per worker, however often they are suspended" "$(perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next;
-        $calls{$1} = $r->{calls} if $r->{function} =~ /^(fred|mary|dig|sew) /; END { print "@calls{qw(fred dig mary sew)}" }' strands.json)" "50 50 50 50"
+    is "$processors worker threads: five calls of each coroutine per worker, however often they are suspended" \
+        "$(json 'cells(row("fred", "dig", "mary", "sew").calls)' strands.json)" "50 50 50 50"
     cp strands.json "strands$processors.json"
-    is "$processors worker threads: each coroutine has the CPU time that it read" "$(perl -MJSON::PP -ne 'BEGIN { open F, "used"; %used = split " ", <F> }
-        my $o = decode_json($_); my $r = $o->{row} or next; next unless $r->{function} =~ /^(fred|mary|dig|sew) /;
-        print "$1 $r->{cpu_ns} of $used{$1} " if $r->{cpu_ns} < .999 * $used{$1} || $r->{cpu_ns} > 1.001 * $used{$1} + 2e6' strands.json)" ""
-    is "$processors worker threads: each of ten tasks has five calls" "$(poet calls strands$processors.poet --by thread --json | perl -MJSON::PP -ne 'my $o = decode_json($_); my $r = $o->{row} or next;
-        $n{"$1 $r->{calls}"}++ if ($r->{function} // "") =~ /^(fred|mary) / && $o->{depth}; END { print join ", ", map { "$_ x $n{$_}" } sort keys %n }')" "fred 5 x 10, mary 5 x 10"
+    is "$processors worker threads: each coroutine has the CPU time that it read" "$(
+        read -r _ dig _ sew _ fred _ mary <used
+        for coroutine in dig sew fred mary; do
+            used=${!coroutine}
+            json 'row("'$coroutine'").cpu_ns | select(. < .999 * '$used' or . > 1.001 * '$used' + 2e6)
+                | "'$coroutine' \(.) of '$used'"' strands.json
+        done 2>&1)" ""
+    is "$processors worker threads: each of ten tasks has five calls" "$(
+        poet calls strands$processors.poet --by thread --json |
+        json '[inner_rows | cells((.function | first_word), .calls) | select(test("^(fred|mary) "))]
+            | group_by(.) | map("\(.[0]) x \(length)") | join(", ")')" "fred 5 x 10, mary 5 x 10"
 done
 
 # ---- recursion in a task that migrates ----
@@ -148,15 +154,20 @@ POET_OUTPUT=moved.poet ./moved >took
 until_true finished moved.poet
 poet calls moved.poet --json >moved.json
 # The clocks of both threads may run at slightly different rates.
-nested=$(poet calls moved.poet --graph --json | perl -MJSON::PP -ne 'BEGIN { open F, "took"; @read = split " ", <F> }
-    my $o = decode_json($_); my $r = $o->{row} or next; next unless $r->{function} =~ /^nested /;
-    my $should = $read[2] + ($o->{depth} ? 0 : $read[3]);
-    print "$r->{calls}:", $r->{cpu_ns} >= 0.999 * $should && $r->{cpu_ns} < 1.01 * $should + 1e6 ? "right" : "$r->{cpu_ns} of $should", " "')
+read -r within took inner outer <took
+nested=$(poet calls moved.poet --graph --json |
+    json '.[] | select(.row.function | first_word == "nested") | cells(.depth, .row.calls, .row.cpu_ns)' |
+    awk -v inner="$inner" -v outer="$outer" '{
+        should = $1 ? inner : inner + outer
+        right = $3 >= 0.999 * should && $3 < 1.01 * should + 1e6
+        printf "%s:%s ", $2, right ? "right" : $3 " of " should
+    }')
 poet states --placement moved.poet --csv | cut -d, -f1 | tr '\n' ' ' >where
 like "the task migrated between both threads" "$(cat where)" "left.*right|right.*left"
 is "recursion: both calls have the CPU time that they read, and so has the inner one" "$nested" "2:right 1:right "
-is "recursion: no time is counted twice or missing" "$(perl -MJSON::PP -ne 'BEGIN { open F, "took"; ($within, $took) = split / /, <F> } my $o = decode_json($_); my $r = $o->{row} or next;
-    next unless $r->{function} =~ /^nested /; print $r->{total_ns} <= $took && $r->{total_ns} >= 30e6 && $r->{total_ns} >= $within ? "right" : "$r->{total_ns} of $within to $took"' moved.json)" right
+is "recursion: no time is counted twice or missing" "$(json 'row("nested").total_ns
+    | if . <= '$took' and . >= 30e6 and . >= '$within' then "right"
+    else "\(.) of '$within' to '$took'" end' moved.json)" right
 
 # ---- calls of tasks, and their running time ----
 cat >bathroom.c <<'C'
@@ -200,22 +211,19 @@ poetcc -trace -profile -g -O1 -I"$ucpp" bathroom.c ucpp.o -o bathroom || exit 1
 POET_OUTPUT=bathroom.poet ./bathroom >used
 until_true finished bathroom.poet
 poet calls bathroom.poet --json >bathroom.json
-is "25 calls of use() have the CPU time that they read" "$(perl -MJSON::PP -ne 'BEGIN { open F, "used"; $used = <F> + 0 } my $o = decode_json($_); my $r = $o->{row} or next; next unless $r->{function} =~ /^use /;
-    printf "%d %s", $r->{calls}, $r->{cpu_ns} >= .999 * $used && $r->{cpu_ns} <= 1.001 * $used + 2e6 ? "right" : "$r->{cpu_ns} of $used"' bathroom.json)" "25 right"
+used=$(cat used)
+is "25 calls of use() have the CPU time that they read" "$(json 'row("use") | .calls, (.cpu_ns
+    | if . >= .999 * '$used' and . <= 1.001 * '$used' + 2e6 then "right" else "\(.) of '$used'" end)' bathroom.json |
+    paste -sd' ')" "25 right"
 poet states bathroom.poet --json >states.json
 poet calls bathroom.poet --by thread --json >threads.json
-# Each user's CPU time in functions, and its running time by the states.
-cat >compare.pl <<'P'
-use JSON::PP;
-my (%cpu, %running, %life);
-open F, 'threads.json';
-while (<F>) { my $o = decode_json($_); my $r = $o->{row} or next; $cpu{"@{$o->{lines}}"} = $r->{cpu_ns} if !$o->{depth} }
-open F, 'states.json';
-while (<F>) { my $o = decode_json($_); my $r = $o->{row} or next; $running{"@{$o->{lines}}"} = $r->{running_ns} }
-# A worker thread may itself be without a CPU, so that running is at least the CPU time of the functions.
-my @users = grep { $cpu{$_} >= 15e6 } keys %cpu;
-my @wrong = grep { $cpu{$_} > 1.002 * $running{$_} } @users;
-print scalar @users, " users", map { " $_: $cpu{$_} of $running{$_}" } @wrong;
-P
-is "the CPU time of each user's functions is its running time" "$(perl compare.pl)" "5 users"
+# Each user's CPU time in functions, and its running time by the states. A worker thread may itself be without a CPU, so
+# that running is at least the CPU time of the functions.
+json '.[] | select(.depth == 0 and .row.cpu_ns >= 15e6) | cells(.lines, .row.cpu_ns)' threads.json >cpu
+json '.[] | select(.row) | cells(.lines, .row.running_ns)' states.json >running
+is "the CPU time of each user's functions is its running time" "$(awk '
+    FILENAME == "running" { running[$1] = $2; next }
+    { users++ }
+    $2 > 1.002 * running[$1] { wrong = wrong " " $1 ": " $2 " of " running[$1] }
+    END { print users " users" wrong }' running cpu)" "5 users"
 done_testing
