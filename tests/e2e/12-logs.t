@@ -63,7 +63,7 @@ until_true finished "$(trace_of prodcons)"
 for format in chrome dot shiviz; do
     check "export --format $format" poet export prodcons.[0-9]*.poet --format $format -o prodcons.$format
 done
-check "export --format chrome: the file is valid JSON" perl -MJSON::PP -e 'local $/; open F, "prodcons.chrome"; decode_json(<F>)'
+check "export --format chrome: the file is valid JSON" python3 -m json.tool prodcons.chrome
 is "export --format chrome: each flow has a start and an end" "$(grep -c '"ph":"s"' prodcons.chrome)" "$(grep -c '"ph":"f"' prodcons.chrome)"
 check "export --format shiviz: the clocks are valid" poet import shiviz prodcons.shiviz -o clocks.poet
 check "export --group joins lines into one row" poet export prodcons.*.poet --group 'producer,consumer' -o cluster.txt
@@ -71,36 +71,11 @@ like "export --group names the row after its first line" "$(cat cluster.txt)" '\
 check "export --time places events by time" poet export prodcons.*.poet --time -o time.svg
 
 # Two hosts whose clocks differ by a second.
-cat >hosts.pl <<'P'
-use strict; use IO::Socket::UNIX; use Socket;
-my ($path, $host, $offset, $first) = @ARGV;
-my $s = IO::Socket::UNIX->new(Peer => $path) or die;
-sub str { pack('V/a*', $_[0]) }
-sub message { my ($type, $body) = @_; print $s pack('Vvv', length $body, $type, 0x4f50) . $body }
-message(1, pack('VVC', 0x4d454f50, 1, 1) . str('hosts@1') . str('shiviz') . str('/bin/x') . str($host) .
-        pack('V', 1) . pack('Q<Q<Q<', $first, 0, 0) . pack('V', 0));
-$s->flush; $s->sysread(my $welcome, 12); # both are members before either exits
-open my $there, '>', "$host.joined"; close $there;
-select undef, undef, undef, 0.01 until -e 'here.joined' && -e 'there.joined';
-my @types = ('event', 'send', 'receive');
-message(3, pack('v', $_) . str($types[$_ - 1]) . pack('v', 0)) for 1 .. 3;
-message(5, pack('V', $_) . pack('Q<Q<', 7, $_) . pack('C', 0) . pack('Q<Q<', 0, 0) . str('host') . str("line$_")) for 1 .. 2;
-for my $i (1 .. 40) {
-    my ($me, $other) = ($first, 3 - $first);
-    my $sends = $i % 2 == ($first == 1);
-    my $time = 1_000_000 * $i + ($sends ? 0 : 100_000) + $offset;
-    my $slot = pack('vvVQ<Q<VVQ<Q<VVQ<', $sends ? 2 : 3, $sends ? 2 : 3, 0, $time, 0, $me, $sends ? 0 : $other,
-                    $i, $sends ? 0 : $i, 0, 0, 0);
-    message(10, pack('V', $me) . $slot);
-}
-$s->flush; # neither leaves before the other has sent what it waits for
-open $there, '>', "$host.sent"; close $there;
-select undef, undef, undef, 0.01 until -e 'here.sent' && -e 'there.sent';
-shutdown($s, 1); my $rest; $s->read($rest, 100000);
-P
 start_server -q -o hosts.poet
-perl hosts.pl "$XDG_RUNTIME_DIR/poet.sock" here 0 1 & here=$!
-perl hosts.pl "$XDG_RUNTIME_DIR/poet.sock" there 1000000000 2 & there=$!
+python3 "$root/tests/e2e/two-hosts.py" "$XDG_RUNTIME_DIR/poet.sock" here 0 1 &
+here=$!
+python3 "$root/tests/e2e/two-hosts.py" "$XDG_RUNTIME_DIR/poet.sock" there 1000000000 2 &
+there=$!
 wait $here $there
 all_there() { [ "$(figure "unix:$XDG_RUNTIME_DIR/poet.sock" events)" = 80 ]; }
 until_true all_there

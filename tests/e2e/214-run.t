@@ -3,9 +3,6 @@
 # Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
-# of FILE METER COLUMN [THREAD]
-of() { FILE=$1 perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my ($meter, $column) = @ARGV;
-    print join " ", map { $_->{$column} // "null" } grep { $_->{metric} eq $meter } map { decode_json($_)->{row} // () } <$f>' "${@:2}"; }
 status() { "$@" >/dev/null 2>&1; echo $?; }
 
 # ---- poet watch ----
@@ -27,14 +24,16 @@ poet watch --run latest --count 3 --every 10 'up=n=$(($(cat counter) + 1)); echo
     'fails=exit 3' 'dies=kill -9 $$' 'empty=echo none' --file gone=no-such-file 2>watch.err
 is "watch --count 3 ends after three samples" $? 0
 poet metrics --json latest >m.json
-is "watch: the values of a command" "$(of m.json up last) $(of m.json up min) $(of m.json up max) $(of m.json up count)" "6 4 6 3"
-is "watch --file: the first number of a file" "$(of m.json load last) $(of m.json load kind)" "-12.5 sampled"
-is "watch: a sampled metric has no total" "$(of m.json load total)" null
+expect m.json <<'E'
+watch: the values of a command | metric("up") | .last, .min, .max, .count => 6 4 6 3
+watch --file: the first number of a file | metric("load") | .last, .kind => -12.5 sampled
+watch: a sampled metric has no total | metric("load").total => null
+E
 is "watch: a failing command is reported once with its name" "$(sort watch.err)" "poet watch: dies: kill -9 \$\$: killed by signal 9
 poet watch: empty: echo none: no number found
 poet watch: fails: exit 3: exited with status 3
 poet watch: gone: no-such-file: No such file or directory"
-is "watch: a failing command has no row" "$(of m.json fails last)" ""
+is "watch: a failing command has no row" "$(json 'metric("fails").last' m.json 2>&1)" ""
 poet watch --every 5 "long=exec sleep 100.\$PPID" &
 watch=$!
 sleeping() { [ -n "$(own_processes sleep)" ]; }
@@ -44,7 +43,7 @@ wait $watch
 is "watch: Ctrl-C ends it" $? 0
 poet watch --every 5 'one=echo 1' 5>&- &
 watch=$!
-has_one() { poet metrics --json latest >one.json && [ "$(of one.json one last)" = 1 ]; }
+has_one() { poet metrics --json latest >one.json && [ "$(json 'metric("one").last' one.json)" = 1 ]; }
 check "watch: a sample is seen in the live run" until_true has_one
 exec 5>&-
 until_true finished latest
@@ -104,14 +103,15 @@ int main(void)
 }
 END
 poetcc -profile -g spins.c -o spins || not_ok "spins.c compiles with -profile"
-calls_of() { poet calls --json "$1" | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
-    print "$r->{calls} ", defined $r->{total_ns} && $r->{total_ns} > 0 ? "timed" : "counted" if $r->{function} =~ /^f /'; }
-samples() { poet usage --json "$1" >usage.json; perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; $n = $r->{samples} if $r->{samples} > $n; END { print $n + 0 }' usage.json; }
+calls_of() {
+    poet calls --json "$1" | json 'row("f") | "\(.calls) " + if .total_ns > 0 then "timed" else "counted" end'
+}
+samples() { poet usage --json "$1" | json '[0, rows.samples] | max'; }
 poet record -m good.conf -o recorded.poet ./spins
 until_true finished recorded.poet
 is "record -m FILE measures calls as the file says" "$(calls_of recorded.poet)" "500 timed"
 poet metrics --json recorded.poet >m.json
-is "record -m FILE: metrics that are off are not counted" "$(of m.json mine count)" 0
+is "record -m FILE: metrics that are off are not counted" "$(json 'metric("mine").count' m.json)" 0
 many=$(samples recorded.poet)
 poet record -m calls=counts,metrics,rate=5 -o counted.poet ./spins
 until_true finished counted.poet
@@ -120,7 +120,8 @@ check "record -m: the sampling rate is that of the file" [ "$many" -gt $((2 * $(
 (POET_MEASURE=@good.conf POET_OUTPUT=file.poet ./spins)
 until_true finished file.poet
 poet metrics --json file.poet >m.json
-is "POET_MEASURE=@FILE measures as the file says" "$(calls_of file.poet) $(of m.json mine count)" "500 timed 0"
+is "POET_MEASURE=@FILE measures as the file says" \
+    "$(calls_of file.poet) $(json 'metric("mine").count' m.json)" "500 timed 0"
 unset POET_QUIET
 POET_MEASURE=@rate.conf POET_OUTPUT=bad.poet ./spins 2>bad.err
 is "POET_MEASURE=@FILE: an invalid file does not stop the program" $? 0

@@ -61,15 +61,18 @@ poetcc -profile -g ring.c -o ring -pthread
 POET_OUTPUT=ring.poet ./ring
 until_true finished ring.poet
 line() { grep -n -- "/\* $1 \*/" ring.c | cut -d: -f1; }
-json() { perl -MJSON::PP -ne "my \$r = decode_json(\$_); my \$c = \$r->{row} or next; $1"; }
 
 # ---- a wait described in one sentence ----
-until=$(poet waits ring.poet --by wait --json | json 'print $c->{end_event} if $c->{location} && $c->{location} =~ /^a3 /')
+until=$(poet waits ring.poet --by wait --json | json 'rows | select(.location | first_word == "a3").end_event')
 poet waits ring.poet --why "$until" --json >why.json
-since=$(json 'print $c->{diverged_event}; exit' <why.json)
-is "waits --why: the paths diverged at a call site" "$(json 'print $c->{diverged_location}; exit' <why.json)" "main (ring.c:$(line MADE))"
+since=$(json 'first(rows).diverged_event' why.json)
+is "waits --why: the paths diverged at a call site" \
+    "$(json 'first(rows).diverged_location' why.json)" "main (ring.c:$(line MADE))"
 is "waits --why: the paths diverged at the creation of the awaited thread" "$(poet dump --json ring.poet | grep "\"event\":\"$since\"" | grep -c '"type":"create"')" 1
-charged() { json "printf '%.1f', \$c->{attributed_ns} / 1e6 if (\$c->{segment} // '') =~ /^$1 / && \$r->{depth} == 1" <why.json; }
+charged() {
+    json '.[] | select(.depth == 1).row | select(.segment | first_word == "'"$1"'").attributed_ns' why.json |
+        awk '{ printf "%.1f", $1 / 1e6 }'
+}
 cat >script <<E
 action select $until
 state wait-cause
@@ -172,12 +175,11 @@ is "undo clears the selected row" "$(grep -c '^\*' undone)" 0
 is "redo restores both the highlight and the row" "$(cat redone.over; cat redone)" "$(cat near; cat early)"
 check "the overview highlights bars of a selected function" grep -q '^lit [0-9]* [0-9.]*$' order
 lasted() { # lasted FILE: the highlighted time of all rows in us, in the overview by time
-    perl -e 'open my $s, "<", "strips"; while (<$s>) { $span = $2 - $1 if /by time, (\d+) to (\d+)/ }
-        open my $f, "<", shift; while (<$f>) { $sum += $1 if /^lit \d+ ([0-9.]+)$/ }
-        printf "%d\n", $sum * $span / 1e3' "$1"
+    span=$(($(sed -n 's/.*by time, \([0-9]*\) to \([0-9]*\).*/\2 - \1/p' strips | tail -n 1)))
+    awk -v span="$span" '$1 == "lit" && NF == 3 { sum += $3 } END { printf "%d\n", sum * span / 1e3 }' "$1"
 }
 took() { # took FUNCTION: its total time in us by poet calls
-    poet calls long.poet --json | json "printf '%d', \$c->{total_ns} / 1e3 if (\$c->{function} // '') =~ /^$1 /"
+    poet calls long.poet --json | json 'row("'"$1"'").total_ns / 1e3 | floor'
 }
 near() { # near NAME GOT WANTED: at most two percent more (pixels, shares as bytes); on a busy machine somewhat less
     if [ $((100 * $2)) -lt $((102 * $3)) ] && [ $((100 * $2)) -gt $((85 * $3)) ]; then ok "$1"; else not_ok "$1" "got: $2" "wanted about: $3"; fi
@@ -234,7 +236,7 @@ like "report: the number of unfreed bytes and their largest caller" "$(leaks lea
     "2 blocks, 1500 bytes; largest leak: 2 blocks, 1500 bytes by T:worker, worker \(leak.c:[0-9]*\) > keep \(leak.c:[0-9]*\)"
 like "report: no unfreed block" "$(leaks clean.poet)" "none of 1 block$"
 is "report without heap data does not mention it" "$(leaks ring.poet)" ""
-before=$(poet memory leak.poet --json | perl -MJSON::PP -ne 'my $r = decode_json($_); print $r->{event} if ($r->{row}{function} // "") =~ /^keep /')
+before=$(poet memory leak.poet --json | json '.[] | select(.row.function | first_word == "keep").event')
 site() { grep -n "/\* $1 \*/" leak.c | cut -d: -f1; }
 like "report: the row of unfreed blocks has the thread's last event before the first of them" "$(poet dump --json leak.poet | grep "\"event\":\"$before\"")" \
     "\"site\":\"[^\"]*:$(site BEFORE)\""
