@@ -9,8 +9,6 @@ def outer_rows: .[] | select(.depth == 0).row;
 def inner_rows: .[] | select(.depth > 0) | .row // empty;
 # the first word of a text: the name of a function without its place
 def first_word: . // "" | split(" ")[0] // "";
-# rows of a metric
-def metric($name): rows | select(.metric == $name);
 # some values as one text, - for null: cells(.function, .calls)
 def cells(f; $separator): [f | if . == null then "-" else tostring end] | join($separator);
 def cells(f): cells(f; " ");
