@@ -7,8 +7,7 @@ measured() { # measured TRACE PROGRAM...: its exit status after the trace is fin
     local status=$?
     until_true finished "$1" && return $status
 }
-names() { poet calls "$1" --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
-    my $s = $r->{function}; $s =~ s/ .*//; print "$s:$r->{calls}\n"' | sort | xargs; }
+names() { poet calls "$1" --json | json 'rows | "\(.function | name):\(.calls)"' | sort | xargs; }
 
 # ---- -ignore ----
 cat >turns.c <<'C'
@@ -85,11 +84,19 @@ is 'early signals: the program with forked children exits with status 0' \
     "$(measured early.poet timeout 60 ./early >told; echo $?)" 0
 is 'early signals: each call of a handler is counted' \
     "$(names early.poet | tr ' ' '\n' | sed -n 's/^counts://p')" "$(cat told)"
-is 'poet states --tasks: times of day of creation' \
-    "$(poet states --tasks --json early.poet | perl -MJSON::PP -MPOSIX -ne 'my $o = decode_json($_); $begun = $o->{start_ns} // $begun;
-    use integer; my $r = $o->{row} or next; my $ns = $begun + $r->{created_at_ns}; $n++;
-    my $at = sprintf "%s.%03d", strftime("%H:%M:%S", gmtime($ns / 1000000000)), $ns / 1000000 % 1000; print "$at is not $r->{clock} " if $at ne $r->{clock};
-    END { print $n }')" 16
+poet states --tasks --json early.poet >tasks.json
+begun=$(sed -n '1s/.*"start_ns":\([0-9]*\).*/\1/p' tasks.json)
+created() { # times of day that differ from the start of the run and the time since then; the number of tasks
+    local tasks=0 since clock ns at
+    while read -r since clock; do
+        tasks=$((tasks + 1))
+        ns=$((begun + since))
+        at=$(date -u -d "@$((ns / 1000000000))" +%H:%M:%S).$(printf %03d $((ns / 1000000 % 1000)))
+        [ "$at" = "$clock" ] || printf '%s is not %s ' "$at" "$clock"
+    done < <(json 'rows | "\(.created_at_ns) \(.clock)"' tasks.json)
+    echo $tasks
+}
+is 'poet states --tasks: times of day of creation' "$(created)" 16
 check 'early signals: the trace passes poet check' sound early.poet
 
 # ---- a coroutine, whose call runs in several parts ----
@@ -122,7 +129,8 @@ C
 poetcc -profile -O1 stretches.c -o stretches
 measured stretches.poet ./stretches
 is 'coroutine: the durations of its single calls are null' \
-    "$(poet calls --json stretches.poet | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; $r->{function} =~ /^(body|drive)/ or next;
-    print "$1 $r->{calls} ", defined $r->{max_ns} ? "most" : "-", " ", defined $r->{mean_ns} ? "mean" : "-", "\n"' | sort | xargs)" \
+    "$(poet calls --json stretches.poet | json 'row("body", "drive") | [(.function | name), .calls,
+        if .max_ns == null then "-" else "most" end, if .mean_ns == null then "-" else "mean" end] | join(" ")' |
+        sort | xargs)" \
     'body 1 - mean drive 6 most mean'
 done_testing

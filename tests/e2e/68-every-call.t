@@ -4,11 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 entries() { python3 "$root/tests/e2e/entries.py" "$@"; }
 every() { POET_MEASURE=calls=every POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # every TRACE PROGRAM...
-# of SCOPE COLUMN, in the JSON of a table
-cell() { perl -MJSON::PP -ne 'BEGIN { ($scope, $column) = splice @ARGV, 0, 2 } my $r = decode_json($_)->{row} or next;
-    my $s = $r->{function}; $s = $s->{name} if ref $s; print $r->{$column} if $s =~ /^\Q$scope\E( |$)/' "$@"; }
-scopes() { perl -MJSON::PP -ne 'BEGIN { @c = splice @ARGV } my $r = decode_json($_)->{row} or next;
-    my $s = $r->{function}; $s = $s->{name} if ref $s; $s =~ s/ .*//; print join(" ", $s, map { $r->{$_} } @c), "\n"' "$@" | sort; }
+# functions .COLUMN, ...: each function with these columns, of the JSON of a table
+functions() { json "rows | [(.function | name), $1] | join(\" \")" | sort; }
 
 # ---- the order of calls ----
 cat >threads.c <<'C'
@@ -31,11 +28,24 @@ check 'a program runs with calls=every' every threads.poet ./threads
 poet calls threads.poet --every --json >threads.json
 check 'calls --every: calls are balanced in each thread' entries sequences <threads.json
 entries sequences <threads.json | sed 's/[<>]join//g; s/  */ /g' >poet.sequences
-perl -e 'sub f { (">f", "<f") } sub r { my $n = shift; (">r", $n ? r($n - 1) : (), f(), "<r") }
-    for my $k (1 .. 4) { print join(" ", ">serve", (map { (">g", (map { f() } 1 .. $_ * $k), r($_ * $k), "<g") } 0 .. 19), "<serve"), "\n" }
-    print ">main <main\n"' | sort >wanted.sequences
+times() { for _ in $(seq "$1"); do printf '%s ' "$2"; done; } # times N WORDS
+{
+    for k in 1 2 3 4; do
+        printf '>serve '
+        for i in $(seq 0 19); do
+            n=$((i * k))
+            printf '>g '
+            times $n '>f <f'
+            times $((n + 1)) '>r' # r calls itself n times, and f before each return
+            times $((n + 1)) '>f <f <r'
+            printf '<g '
+        done
+        echo '<serve'
+    done
+    echo '>main <main'
+} | sort >wanted.sequences
 check 'calls --every: calls are those of the program, in its order' cmp poet.sequences wanted.sequences
-poet calls threads.poet --json | scopes calls >sums
+poet calls threads.poet --json | functions .calls >sums
 entries counts <threads.json >counted
 check 'calls --every: as many calls as in the sums' cmp sums counted
 if command -v uftrace >/dev/null; then
@@ -59,17 +69,16 @@ for _ in $(seq 100); do
     [ -n "$from" ] || break
 done
 is 'calls --every in pieces equals the whole' "$(cut -d, -f2- pieces | md5sum)" "$(grep '"row"' threads.json | cut -d, -f2- | md5sum)"
-middle=$(perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; push @t, $r->{start_ns} if ($r->{depth} // 0) > 3;
-    END { print $t[@t / 2] }' threads.json)
+middle=$(json '[rows | select(.depth > 3).start_ns] | .[length / 2 | floor]' threads.json)
 like 'calls --every --from has the calls that are open, with their start' "$(poet calls threads.poet --every --top 1 --from "${middle}ns" --json)" \
     '"kind":"open"'
 is 'calls --every --threads has one thread only' "$(poet calls threads.poet --every --threads main --json | entries sequences | sed 's/ [<>]join//g')" '>main <main'
 
 # ---- elapsed time of functions, and overlap ----
 is 'calls --elapsed: the time in which each function was open on any thread' \
-    "$(poet calls threads.poet --elapsed --json | scopes elapsed_ns)" "$(entries elapsed <threads.json)"
+    "$(poet calls threads.poet --elapsed --json | functions .elapsed_ns)" "$(entries elapsed <threads.json)"
 is 'calls --with: the time in which another function was open on another thread' \
-    "$(poet calls threads.poet --with g --json | scopes elapsed_ns overlap_ns)" "$(entries elapsed g <threads.json)"
+    "$(poet calls threads.poet --with g --json | functions '.elapsed_ns, .overlap_ns')" "$(entries elapsed g <threads.json)"
 like 'calls --with an unknown function is refused' "$(poet calls threads.poet --with nothing 2>&1)" 'no such function in the profile'
 cat >apart.c <<'C'
 #include <pthread.h>
@@ -93,8 +102,10 @@ int main(void)
 C
 poetcc -profile -g -O1 apart.c -o apart
 every apart.poet ./apart
-is 'calls --with: a function that ran alone has no overlap' "$(poet calls apart.poet --with second --json | cell alone overlap_ns)" 0
-is 'calls --with: a function that ran beside the other has an overlap' "$([ "$(poet calls apart.poet --with second --json | cell first overlap_ns)" -ge 20000000 ] && echo yes)" yes
+is 'calls --with: a function that ran alone has no overlap' \
+    "$(poet calls apart.poet --with second --json | json 'row("alone").overlap_ns')" 0
+is 'calls --with: a function that ran beside the other has an overlap' \
+    "$([ "$(poet calls apart.poet --with second --json | json 'row("first").overlap_ns')" -ge 20000000 ] && echo yes)" yes
 
 # ---- sequential, concurrent: Malony's cases ----
 cat >cases.c <<'C'
@@ -131,9 +142,13 @@ int main(void) { A(); return 0; }
 C
 poetcc -profile -ignore=ms,now -g -O1 cases.c -o cases
 every cases.poet ./cases
-poet calls cases.poet --cases --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $s = $r->{function}; $s = $s->{name} if ref $s;
-    $s =~ s/ \(.*//; $at[$r->{depth} // 0] = 0; $d = decode_json($_)->{depth}; $at = $s if !$d; next if $s eq "here" || $d == 1;
-    $sane = $r->{elapsed_ns} > 0 && $r->{thread_ns} >= $r->{elapsed_ns} ? "" : " wrong"; print(($d ? "$at > " : ""), "$s $r->{class} $r->{calls}$sane\n")' |
+# Below a function, at depth 1, is a sum of what it called, and at depth 2 each function that it called.
+poet calls cases.poet --cases --json | json '
+    foreach (.[] | select(.row)) as $line (""; if $line.depth == 0 then $line.row.function | name else . end;
+        . as $caller | $line.row + {function: ($line.row.function | name)} |
+        select($line.depth != 1 and .function != "here") |
+        if $line.depth == 0 then "" else "\($caller) > " end + "\(.function) \(.class) \(.calls)" +
+        if .elapsed_ns > 0 and .thread_ns >= .elapsed_ns then "" else " wrong" end)' |
     grep -E '(B|C|D) ' | sort >cases.out
 is 'calls --cases: S-S, S-C, C-S with caller and number' "$(cat cases.out)" "$(printf '%s\n' 'A > B S-S 1' 'A > C S-C 4' 'B S 1' 'C > D C-S 4' 'C C 4' 'D C 4')"
 like 'calls --cases of a part of the run is refused' "$(poet calls cases.poet --cases --from 1ms 2>&1)" 'cases need the whole run'
@@ -180,12 +195,13 @@ if grep -q '"kind":"lost"\|calls dropped' ways.json; then
     skip 'records arrived faster than they were read'
 else
     entries counts <ways.json >counted
-    poet calls ways.poet --json | scopes calls >sums
+    poet calls ways.poet --json | functions .calls >sums
     check 'longjmp, exceptions, thread exits and handlers: as many calls as in the sums' cmp sums counted
 fi
 is 'the next call after a longjmp has the right caller' \
-    "$(poet calls ways.poet --every --top 40 --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $s = $r->{function};
-        $s = $s->{name} if ref $s; $s =~ s/[ (].*//; print $r->{kind} eq "exit" ? "<" : ">", $s, $r->{depth}, " "' | grep -o '>jumped1.*' | cut -d' ' -f1-10)" \
+    "$(poet calls ways.poet --every --top 40 --json |
+        json 'rows | if .kind == "exit" then "<" else ">" end + "\(.function | sub("[ (].*"; ""))\(.depth)"' |
+        paste -sd' ' | grep -o '>jumped1.*' | cut -d' ' -f1-10)" \
     '>jumped1 >jumper2 >jumper3 >jumper4 <jumper4 <jumper3 <jumper2 >f2 <f2 <jumped1'
 
 # ---- killed ----
@@ -211,7 +227,7 @@ for i in $(seq 20); do
     rm -f killed.poet
     every killed.poet ./killed counter $((i * i * 37)) 2>/dev/null
     until_true finished killed.poet
-    got=$(poet calls killed.poet --elapsed --json | cell f calls)
+    got=$(poet calls killed.poet --elapsed --json | json 'row("f").calls')
     [ "$got" = $((i * i * 37)) ] || wrong="$wrong $i: $got of $((i * i * 37))"
 done 2>/dev/null
 is 'killed twenty times in a call: no call that started is missing' "$wrong" ''
@@ -250,19 +266,20 @@ until_true finished latest
 poet calls latest --json >burst.sums
 poet calls latest --elapsed --json >burst.json
 lost=$(sed -n 's/.*"\([0-9]*\) calls dropped: ring buffer overrun.*/\1/p' burst.json)
-is 'dropped records are counted to the call' "$(($(cell f calls <burst.json) + ${lost:-0}))" "$(cell f calls <burst.sums)"
+is 'dropped records are counted to the call' "$(($(json 'row("f").calls' burst.json) + ${lost:-0}))" \
+    "$(json 'row("f").calls' burst.sums)"
 is 'more than a million records are dropped' "$([ "${lost:-0}" -gt 1000000 ] && echo yes)" yes
-is 'the sums have every call' "$(cell f calls <burst.sums)" 2000002
+is 'the sums have every call' "$(json 'row("f").calls' burst.sums)" 2000002
 
 # ---- saved states of the file ----
 poetcc -profile -g -O1 -DROUNDS=1 burst.c -o burst
 touch go end
 POET_KEEP=64M every saved.poet ./burst
-got=$(poet calls saved.poet --elapsed --json | tee saved.json | cell f calls)
+got=$(poet calls saved.poet --elapsed --json | tee saved.json | json 'row("f").calls')
 lost=$(sed -n 's/.*"\([0-9]*\) calls dropped: ring buffer overrun.*/\1/p' saved.json)
 is 'a file with saved states has all records once' "$((got + ${lost:-0}))" 2000002
 cp saved.poet copy.poet
-is 'a file read again has all records once' "$(poet calls copy.poet --elapsed --json | cell f calls)" "$got"
+is 'a file read again has all records once' "$(poet calls copy.poet --elapsed --json | json 'row("f").calls')" "$got"
 like 'without calls=every the records are missing, which is reported' "$(POET_MEASURE=calls POET_OUTPUT=none.poet POET_QUIET=1 ./threads; poet calls none.poet --every)" \
     'run with POET_MEASURE=calls=every'
 done_testing

@@ -80,71 +80,74 @@ check "shared: the trace is sound" sound latest
 run=$(ls traces/shared-*.poet)
 
 # ---- tables ----
-# json FILE PERL: with %of: the row of each thread
-json() {
-    FILE=$1 perl -MJSON::PP -e '
-        open my $f, "<", $ENV{FILE} or die; our @all = map { decode_json $_ } <$f>;
-        our $head = $all[0]; our ($total) = map { $_->{total} // () } @all; our @rows = map { $_->{row} // () } @all;
-        our %of = map { $_->{thread} => $_ } @rows; our @notes = map { @{$_->{notes} // []} } @all;
-        sub ms { $of{$_[0]}{"$_[1]_ns"} / 1e6 }
-        '"$2"
+# unfilled FILE: threads whose states do not add up to their lifetime
+unfilled() {
+    json 'rows | (.created_ns + .runnable_ns + .running_ns + .blocked_ns + .other_off_cpu_ns + .exited_ns) as $sum |
+        select($sum != .lifetime_ns) | "\(.thread): \($sum), not \(.lifetime_ns)"' "$1" 2>&1
 }
-fills='for my $r (@rows) { my $sum = 0; $sum += $r->{$_ . "_ns"} // 0 for qw(created runnable running blocked other_off_cpu exited);
-    print "$r->{thread}: $sum, not $r->{lifetime_ns}\n" if $sum != $r->{lifetime_ns} }'
 # as_said FILE MS: do the spinners have their own figures? Some of the run delay was before they started, and after they
 # printed it there may be more until they were joined.
 as_said() {
-    json "$1" 'open my $s, "<", "said.txt"; while (<$s>) { my ($t, $ran, $delay, $times, $more) = split; $_ /= 1e6 for $ran, $delay;
-        my ($runs, $ready, $start) = map { ms("T:$t", $_) } qw(running runnable created);
-        print "$t ran $runs, not $ran\n" if abs($runs - $ran) > '"$2"';
-        print "$t was ready $ready, not $delay\n" if $ready < $delay - $start - '"$2"' || $ready > $delay + $more + '"$2"' }'
+    local thread ran delay more
+    while read -r thread ran delay _ more; do
+        json "($ran / 1e6) as \$ran | ($delay / 1e6) as \$delay | $more as \$more | ($2) as \$off |
+            first(of_thread(\"T:$thread\"), {}) |"'
+            (.running_ns / 1e6) as $runs | (.runnable_ns / 1e6) as $ready | (.created_ns / 1e6) as $start |
+            if $runs - $ran | fabs > $off then "\(.thread) ran \($runs), not \($ran)" else empty end,
+            if $ready < $delay - $start - $off or $ready > $delay + $more + $off
+            then "\(.thread) was ready \($ready), not \($delay)" else empty end' "$1" 2>&1
+    done <said.txt
 }
-apart() { perl -ne 'print $1 if /at most ([0-9.]+) ms apart/' "$1"; }
+apart() { grep -o 'at most [0-9.]* ms apart' "$1" | cut -d' ' -f3; }
+# holds CONDITION FILE
+holds() { [ "$(json "$1" "$2")" = true ]; }
 is "both spinners printed their figures" "$(wc -l <said.txt)" 2
 poet states "$run" --json >best.json
-is "states add up to each lifetime" "$(json best.json "$fills")" ""
+is "states add up to each lifetime" "$(unfilled best.json)" ""
 if grep -q 'perf_event_open. is not available' best.json; then
     echo "# no switch records here: $(grep -o 'not available: [^"]*' best.json)"
 else
-    like "the best source is context-switch records" "$(json best.json 'print $head->{columns}[3]{source}')" "^context-switch records"
+    like "the best source is context-switch records" "$(json '.[0].columns[3].source' best.json)" "^context-switch records"
     # What a thread does after it has printed its figures, and its first moments, are not in both.
     # Time that a hypervisor or an interrupt took from the CPU is between two switches, too.
     is "switch records: running is CPU time, runnable is run delay" "$(as_said best.json 20)" ""
     poet states "$run" --list --json >spells.json
     # A thread that was preempted just as it began to sleep was runnable for a part of that time, which happens now and then.
     for t in naps naps2 naps3; do
-        check "$t slept a hundred times" test "$(json spells.json 'my ($n, $off) = (0, 0);
-            for ((grep { $_->{thread} eq "T:'$t'" } @rows), {state => "running"}) {
-                if ($_->{state} =~ /^(off-CPU|runnable)/) { $off += $_->{duration_ns} }
-                elsif ($_->{state} ne "created") { $n += $off >= 1e6; $off = 0 } }
-            print $n >= 100 && $n <= 120 ? "yes" : $n')" = yes
+        check "$t slept a hundred times" test "$(json '
+            reduce (of_thread("T:'$t'"), {state: "running"}) as $spell ({slept: 0, off: 0};
+                if $spell.state | test("^(off-CPU|runnable)") then .off += $spell.duration_ns
+                elif $spell.state == "created" then .
+                else .slept += (if .off >= 1e6 then 1 else 0 end) | .off = 0 end) |
+            .slept | within(100; 120)' spells.json)" = within
     done
-    is "state intervals add up to each lifetime" "$(json spells.json 'my %sum; $sum{$_->{thread}} += $_->{duration_ns} for @rows;
-        print join " ", map { $sum{$_} } sort keys %sum')" \
-        "$(json best.json 'print join " ", map { $of{$_}{lifetime_ns} } sort keys %of')"
+    is "state intervals add up to each lifetime" \
+        "$(json '[rows] | group_by(.thread)[] | "\(.[0].thread) \(map(.duration_ns) | add)"' spells.json)" \
+        "$(json '[rows] | sort_by(.thread)[] | "\(.thread) \(.lifetime_ns)"' best.json)"
 fi
 poet states "$run" --source samples --json >ended.json
-is "source exit: CPU time at exit" "$(json ended.json 'print $head->{columns}[3]{source}')" "thread CPU time at exit"
+is "source exit: CPU time at exit" "$(json '.[0].columns[3].source' ended.json)" "thread CPU time at exit"
 is "source exit: figures are those of the kernel" "$(as_said ended.json 5)" ""
-is "source exit: states add up to each lifetime" "$(json ended.json "$fills")" ""
+is "source exit: states add up to each lifetime" "$(unfilled ended.json)" ""
 
 # ---- samples: for a range ----
 poet states "$run" --source samples --from 0ns --json >samples.json
-like "source samples is named" "$(json samples.json 'print $head->{columns}[3]{source}')" "^samples of"
+like "source samples is named" "$(json '.[0].columns[3].source' samples.json)" "^samples of"
 like "source samples has its error" "$(apart samples.json)" "^[0-9.]+$"
-is "source samples: states add up to each lifetime" "$(json samples.json "$fills")" ""
+is "source samples: states add up to each lifetime" "$(unfilled samples.json)" ""
 off=$(apart samples.json)
-is "source samples: running is right to two samples" "$(as_said samples.json "(3 * $off + 10)")" ""
+is "source samples: running is right to two samples" "$(as_said samples.json "3 * $off + 10")" ""
 is "source samples: a range and the rest of the run add up" "$(
     for of in "--to 100ms" "--from 100ms" "--from 0ns"; do
         poet states "$run" --source samples $of --json | sed -n 's/.*"total":.*"running_ns":\([0-9]*\).*"other_off_cpu_ns":\([0-9]*\).*/\1 \2/p'
-    done | perl -e '@n = map { [split] } <>; print $n[0][0] + $n[1][0] - $n[2][0], " ", $n[0][1] + $n[1][1] - $n[2][1]')" "0 0"
+    done | awk 'NR < 3 { running += $1; off += $2 } NR == 3 { print running - $1, off - $2 }')" "0 0"
 poet states "$run" --source order --json >order.json
-is "source order: off-CPU time is null" "$(json order.json 'print defined $of{"T:one"}{other_off_cpu_ns} ? "defined" : "null"')" null
-is "source order: all time that is not blocked is running" "$(json order.json 'for my $t (keys %of) { my $o = $of{$t}; print "$t\n" if $o->{blocked_ns} != 0 && $t ne "T:main" }')" ""
+is "source order: off-CPU time is null" "$(json 'of_thread("T:one").other_off_cpu_ns' order.json)" null
+is "source order: all time that is not blocked is running" \
+    "$(json 'rows | select(.blocked_ns != 0 and .thread != "T:main").thread' order.json 2>&1)" ""
 for f in best ended samples; do
-    is "$f: blocked and lifetime add up to those of the order" "$(json $f.json 'print join " ", map { $_->{blocked_ns} + $_->{lifetime_ns} } @rows')" \
-        "$(json order.json 'print join " ", map { $_->{blocked_ns} + $_->{lifetime_ns} } @rows')"
+    is "$f: blocked and lifetime add up to those of the order" "$(json 'rows | .blocked_ns + .lifetime_ns' $f.json)" \
+        "$(json 'rows | .blocked_ns + .lifetime_ns' order.json)"
 done
 is "states --source: an unknown source exits with 2" "$(status poet states "$run" --source cow)" 2
 is "a chart has the off-CPU state" "$(poet states "$run" --chart transitions -o c.pdf && pdftotext -layout c.pdf - | grep -c 'created, exited.*runnable.*running.*off-CPU')" 1
@@ -158,7 +161,7 @@ check "POET_PERF=off: the trace is sound" sound latest
 off=$(ls off/shared-*.poet)
 like "POET_PERF=off: the reason is reported" "$(poet states "$off")" "perf_event_open. is not available: POET_PERF=off"
 poet states "$off" --json >off.json
-is "POET_PERF=off: states add up to each lifetime" "$(json off.json "$fills")" ""
+is "POET_PERF=off: states add up to each lifetime" "$(unfilled off.json)" ""
 is "POET_PERF=off: figures are those of the kernel" "$(as_said off.json 5)" ""
 
 # ---- the shortest possible duration ----
@@ -168,15 +171,15 @@ check "shared.c compiles with two spinners of 50 ms" poetcc -trace -g -DSPIN=50 
 ./pair 2 >said.txt
 min=$(ls min/pair-*.poet)
 poet path --unlimited-cpus --no-latency --json "$min" >min.json
-least=$(json min.json 'print $total->{if_ns} / 1e6')
+least=$(json 'total.if_ns / 1e6' min.json)
 # What both spinners read at their ends is at least 50 ms: the longer one, and their sum.
 read -r most sum <<<"$(awk '{ sum += $2; if ($2 > most) most = $2 } END { printf "%f %f", most / 1e6, sum / 1e6 }' said.txt)"
 check "two spinners of 50 ms on two CPUs need as long as the longer one, $most ms: $least" \
-    perl -e 'exit !($ARGV[0] > .9 * $ARGV[1] && $ARGV[0] < $ARGV[1] + 25)' "$least" "$most"
-check "two spinners of 50 ms on one CPU took as long as both, $sum ms" json min.json 'exit !($total->{length_ns} >= .95e6 * '"$sum"')'
+    holds "$least > 0.9 * $most and $least < $most + 25" min.json
+check "two spinners of 50 ms on one CPU took as long as both, $sum ms" holds "total.length_ns >= 0.95e6 * $sum" min.json
 check "the work of two spinners is that of both, without run delay" \
-    json min.json 'exit !($total->{work_ns} > .9e6 * '"$sum"' && $total->{work_ns} < 1e6 * ('"$sum"' + 30))'
+    holds "total | .work_ns > 0.9e6 * $sum and .work_ns < 1e6 * ($sum + 30)" min.json
 check "the speedup of two CPUs is about two" \
-    json min.json 'exit !($total->{span_ns} < 1e6 * ('"$most"' + 25) && $total->{bound_n} > 1.3 && $total->{bound_n} < 2.5)'
+    holds "total | .span_ns < 1e6 * ($most + 25) and .bound_n > 1.3 and .bound_n < 2.5" min.json
 like "path --unlimited-cpus names its source" "$(poet path --unlimited-cpus "$min")" "runnable threads waited [0-9.]+ ms in total for a CPU .source: (context-switch records|samples)"
 done_testing

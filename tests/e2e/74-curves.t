@@ -51,11 +51,9 @@ END
 check "uses.c compiles with -trace" poetcc -trace -g uses.c -o uses
 
 # figure FILE METER COLUMN: of the whole process
-figure_of() { FILE=$1 perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my ($meter, $column) = @ARGV;
-    for (map { decode_json $_ } <$f>) { my $r = $_->{row} or next;
-        print $r->{$column} // "null" if $r->{metric} eq $meter && !defined $r->{thread} }' "$2" "$3"; }
+figure_of() { json "rows | select(.metric == \"$2\" and .thread == null).$3" "$1"; }
 # The program's end adds at most a hundredth, or the little that any end takes.
-near() { perl -e 'my ($got, $said, $least) = @ARGV; exit !($got >= $said && $got - $said <= 0.01 * $said + $least)' "$@"; }
+near() { [ "$1" -ge "$2" ] && [ $((100 * ($1 - $2))) -le $(($2 + 100 * $3)) ]; } # near GOT SAID LEAST
 same() { # NAME FILE
     cpu=$(($(figure_of "$2" cpu_user total) + $(figure_of "$2" cpu_system total)))
     check "$1: CPU time is what the program read" near $cpu "$(sed -n s/cpu=//p said)" 30000000
@@ -73,7 +71,7 @@ if [ -x /usr/bin/time ]; then
     until_true finished uses.poet
     poet usage --json --by thread uses.poet >usage.json
     kib=$(sed -n 's/.*Maximum resident set size (kbytes): //p' time.txt)
-    close_by() { perl -e 'exit !(abs($ARGV[0] - $ARGV[1]) <= 0.01 * $ARGV[1])' "$@"; }
+    close_by() { [ $((100 * ($1 > $2 ? $1 - $2 : $2 - $1))) -le "$2" ]; }
     check "time(1) reports the same peak memory" close_by "$(figure_of usage.json peak_resident last)" $((kib * 1024))
     faults=$(sed -n 's/.*Minor.*page faults: //p' time.txt)
     check "time(1) reports the same page faults" close_by "$(figure_of usage.json minor_faults total)" "$faults"

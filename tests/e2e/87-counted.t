@@ -19,13 +19,15 @@ C
 # run FILE COMMAND...: records a trace into FILE
 run() { out=$1; shift; rm -f "$out"; POET_OUTPUT=$PWD/$out "$@" 2>program.err; }
 # table FILE OPTION...: per row path or function, calls, counted calls, and whether it has times (-: none)
-table() { poet calls "$@" --json | perl -MJSON::PP -e 'while (<STDIN>) { my $r = decode_json($_)->{row} or next;
-    my $s = $r->{function}; $s =~ s/ .*//; my $p = $r->{caller} // "-"; $p =~ s/ .*//;
-    print join(":", $p, $s, $r->{calls}, $r->{untimed}, defined $r->{self_ns} ? "timed" : "-"), "\n" }' | sort | xargs; }
+table() {
+    poet calls "$@" --json | json 'rows | [(.caller // "-" | name), (.function | name), .calls, .untimed,
+        if .self_ns == null then "-" else "timed" end] | join(":")' | sort | xargs
+}
 # whole FILE: do self times and unaccounted time add up to each thread's lifetime?
-whole() { poet calls "$1" --json | perl -MJSON::PP -e 'my $s = 0; while (<STDIN>) { my $o = decode_json($_);
-    $s += $o->{row}{self_ns} // 0 if $o->{row};
-    print $s + $o->{total}{unaccounted_ns} == $o->{total}{lifetime_ns} ? "whole" : "not" if $o->{total} }'; }
+whole() {
+    poet calls "$1" --json |
+        json 'if sum(rows.self_ns) + total.unaccounted_ns == total.lifetime_ns then "whole" else "not" end'
+}
 is_sound() { is "$1: self times add up to the lifetime" "$(whole "$1")" whole; like "$1: poet check accepts the trace" "$(poet check "$1")" OK; }
 
 check 'calls.c compiles with -profile' poetcc -profile -g -O1 calls.c -o calls
@@ -77,10 +79,10 @@ like 'poetcc -count with an empty list is refused' "$(wrong -count=)" 'missing'
 # ---- throttling at run time ----
 run throttled.poet env POET_MEASURE=calls,throttle ./calls 300
 is 'throttle: no call is lost' "$(table throttled.poet | tr ' ' '\n' | cut -d: -f2,3 | xargs)" 'leaf:150001 main:1 mid:300 tiny:300001'
-poet calls throttled.poet --json | perl -MJSON::PP -e 'while (<STDIN>) { my $r = decode_json($_)->{row} or next;
-    my $counted = $r->{untimed}; my $timed = $r->{calls} - $counted;
-    print "wrong: $_" if $counted && ($timed < 100000 || !defined $r->{untimed_since_ns} || $r->{flags} !~ /^counted, not timed since \d/);
-    print "wrong: $_" if !$counted && defined $r->{untimed_since_ns} }' >wrong
+poet calls throttled.poet --json | json 'rows | select(if .untimed > 0
+        then .calls - .untimed < 100000 or .untimed_since_ns == null or
+            (.flags // "" | test("^counted, not timed since [0-9]") | not)
+        else .untimed_since_ns != null end) | "wrong: \(.)"' >wrong 2>&1
 is 'throttle: functions are counted after 100000 calls, with the time of the change' "$(cat wrong)" ''
 is_sound throttled.poet
 run lengthy.poet env POET_MEASURE=calls=counts,throttle ./calls 300
@@ -130,8 +132,8 @@ for o in --every '--with mid' --cases; do
 done
 like 'calls --blocks notes the missing records' "$(poet calls --blocks mid every.poet)" 'note: 1000 calls in it were counted but not timed: they end no block'
 # Fifty of each hundred calls of leaf are those of tiny, which mid calls; they are on no line of mid.
-is 'calls --blocks: a block is between lines of its own function' "$(poet calls --blocks mid every.poet --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
-    my $after = $r->{after} // "-"; $after =~ s/ .*//; print "$r->{lines}:$after:$r->{count}\n"' | xargs)" 'from 6:-:10 9-end:leaf:10 :leaf:500'
+is 'calls --blocks: a block is between lines of its own function' "$(poet calls --blocks mid every.poet --json |
+    json 'rows | [.lines, (.after // "-" | name), .count] | join(":")' | xargs)" 'from 6:-:10 9-end:leaf:10 :leaf:500'
 like 'calls --blocks notes calls from other functions' "$(poet calls --blocks mid every.poet)" 'note: 500 calls came from code of other functions'
 run whole.poet env POET_MEASURE=calls=every ./lines
 is 'calls of a complete trace have no note of missing records' "$(for o in --every '--with mid' --cases '--blocks mid'; do poet calls $o whole.poet; done |
@@ -148,10 +150,10 @@ function_categories = ( { match = "t?ny"; category = "system"; }, { match = "mid
 C
 run two.poet env POET_PROFILE_COUNT_ONLY=tiny ./two
 # sums COLUMN: the groups, and whether their times add up to the total
-sums() { perl -MJSON::PP -e 'my ($s, @rows) = 0; while (<STDIN>) { my $o = decode_json($_);
-    if (my $r = $o->{row}) { my $key = $r->{$ARGV[0]}; $key =~ s/.*\/| .*//g; $s += $r->{self_ns} // 0;
-        push @rows, "$key:$r->{functions}:$r->{calls}:$r->{flags}"; }
-    print join(" ", sort(@rows), $s == $o->{total}{self_ns} ? "whole" : "not whole"), "\n" if $o->{total} }' "$1"; }
+sums() {
+    json "([rows | [(.$1 / \"/\" | last | name), .functions, .calls, .flags] | join(\":\")] | sort[]),
+        if sum(rows.self_ns) == total.self_ns then \"whole\" else \"not whole\" end" | paste -sd' '
+}
 is 'calls --by file: the groups' "$(poet calls two.poet --by file --json | sums file)" 'a.c:2:15002:some not timed b.c:2:11: whole'
 is 'calls --files equals calls --by file' "$(poet calls two.poet --files)" "$(poet calls two.poet --by file)"
 is 'calls --files --tree lists the functions of each file' "$(poet calls two.poet --files --tree --sort calls | awk 'NR > 2 && /^ *[a-z\/].*\.c/ { sub(/.*\//, "", $1); print $1 }' | xargs)" \

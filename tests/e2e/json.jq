@@ -14,6 +14,9 @@ def cells(f; $separator): [f | if . == null then "-" else tostring end] | join($
 def cells(f): cells(f; " ");
 # the name of each row's function and some of its values: by_function(.calls)
 def by_function(f): rows | cells((.function | first_word), f);
+# a function without its place: "work" of "work (prog.c:7)"
+def name: (. / " ")[0];
+def of_thread($thread): rows | select(.thread == $thread);
 def sum(f): reduce f as $x (0; . + $x);
 # the lines of one of several tables
 def table($name): [foreach .[] as $line (null; $line.table // .; select(. == $name) | $line)];
