@@ -17,9 +17,7 @@ says "a traced program that ends with no event" "$(./prodcons 2>&1 >/dev/null)" 
 stop_server
 says "poet view without a display" "$(env -u DISPLAY -u WAYLAND_DISPLAY GDK_BACKEND=x11 poet view 2>&1)" \
     "^poet view: (no display; print the trace with: poet show latest|poet-view: not installed)"
-perl -e 'use Socket; unlink $ARGV[0]; socket my $l, AF_UNIX, SOCK_STREAM, 0; bind $l, sockaddr_un($ARGV[0]); listen $l, 5;
-    while (accept my $c, $l) { sysread $c, my $b, 99999; my $t = "protocol version mismatch (server 0, peer 3): restart the server with the newer Poet";
-    syswrite $c, pack("VvvV", 4 + length $t, 65, 0x4f50, length $t) . $t; close $c }' "$XDG_RUNTIME_DIR/poet.sock" &
+python3 "$root/tests/e2e/old-server.py" "$XDG_RUNTIME_DIR/poet.sock" &
 pids="$pids $!"
 old=$!
 until_true test -S "$XDG_RUNTIME_DIR/poet.sock"
@@ -60,7 +58,7 @@ says "an empty file" "$(poet export empty.poet -o x.pdf 2>&1)" "^poet export: em
 POET_QUIET=1 ./prodcons >/dev/null
 trace=$(trace_of prodcons)
 until_true finished "$trace"
-perl -e 'open F, "+<", $ARGV[0]; seek F, 4000, 0; print F "XXXX"' "$trace"
+printf XXXX | dd of="$trace" bs=1 seek=4000 conv=notrunc status=none
 like "poet stat reports how many bytes of a damaged file are lost" "$(poet stat "$trace")" "^damage +damaged at byte [0-9]+: [0-9]+ bytes in 1 place are lost, the rest is shown"
 # A server that starts after three seconds, as on a loaded machine: POET_MAX_STALL_MS bounds how long a program waits for it.
 printf '#!/bin/sh\nsleep 3\nexec "%s" "$@"\n' "$B/libexec/poet/poet-server" >slow

@@ -61,17 +61,16 @@ is "poet states --placement: five intervals on each worker thread, and all but t
 1 worker 1 - T:mover -"
 poet states --placement moves.poet --csv >stays.csv
 # The intervals of a task never overlap, and those of a processor are ordered by time.
-cat >sound.pl <<'P'
-my @head = split /,/, <>; my %at; chomp @head; @at{@head} = 0 .. $#head;
-my (@all, %last);
-while (<>) { chomp; my @c = split /,/; next if $c[$at{thread}] eq "";
-    my ($p, $from, $took) = @c[@at{qw(worker from_ns duration_ns)}];
-    die "$p goes back\n" if $from < ($last{$p} // 0); $last{$p} = $from + $took; push @all, [$from, $from + $took] }
-@all = sort { $a->[0] <=> $b->[0] } @all;
-$all[$_][0] >= $all[$_ - 1][1] or die "on two at a time\n" for 1 .. $#all;
-print scalar @all, "\n";
-P
-is "poet states --placement: intervals are ordered and do not overlap" "$(perl sound.pl stays.csv)" 11
+intervals() { # intervals FILE: start and duration of each, or which processor's are not ordered
+    awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+        $column["thread"] == "" { next }
+        { worker = $column["worker"]; from = $column["from_ns"] + 0; took = $column["duration_ns"] + 0 }
+        from < end[worker] + 0 { print worker, "goes back"; exit }
+        { end[worker] = from + took; printf "%.0f %.0f\n", from, took }' "$1"
+}
+is "poet states --placement: intervals are ordered and do not overlap" "$(intervals stays.csv | sort -n |
+    awk '/goes back/ || $1 < end { wrong = $0 } { end = $1 + $2 } END { print wrong == "" ? NR : "overlap: " wrong }')" 11
 is "poet states --placement: as many intervals as poet states --by processor counts" "$(poet states --by processor moves.poet --json | grep -o '"total":{"running_ns":[0-9]*,"intervals":[0-9]*' | sed 's/.*://')" 11
 is "poet states --placement with a range: intervals are cut to it" "$(poet states --placement moves.poet --from 1ms --to 1ms --csv | wc -l)" 1
 like "poet states --placement of a program without tasks: the message says that there is no such data" "$(poet record -l true >/dev/null 2>&1; poetcc -trace -O1 -x c - -o none <<<'int main(void) { return 0; }'

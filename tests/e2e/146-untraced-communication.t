@@ -3,7 +3,7 @@
 # Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 
-note_of() { poet dump "$1" --json | perl -ne "print \$1 if /\"event\":\"?([0-9:]+).*\"note $2\"/"; }
+note_of() { poet dump "$1" --json | json ".[] | select(.annotations // [] | index(\"note $2\")).event"; }
 
 # named NAME REASON COMMAND...: checks the relation of the two notes of the program
 named() {

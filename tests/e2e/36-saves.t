@@ -9,13 +9,13 @@ file() { ls r/"$1"-*.poet; }
 bytes() { stat -c %s "$(file "$1")"; }
 # The events of a dump are numbered without gaps, in the order in which they were sent.
 in_turn() {
-    poet dump --json "$1" 2>/dev/null | perl -ne 'BEGIN { $n = '"$2"'; $k = 0 }
-        if (/^\{"event":"(\d+):(\d+)".*"order_after":\[(?:"(\d+):\d+")?\]/) {
-            $bad //= "$1:$2 is not event $k" if $1 != 2 + $k % $n || $2 != 1 + int($k / $n);
-            $bad //= "$1:$2 is after $3" if $k && $3 != 2 + ($k - 1) % $n;
-            $k++;
-        }
-        END { print $bad // $k }'
+    poet dump --json "$1" 2>/dev/null |
+        sed -nE 's/^\{"event":"([0-9]+):([0-9]+)".*"order_after":\[("([0-9]+):[0-9]+")?\].*/\1 \2 \4/p' |
+        awk -v lines="$2" '
+            $1 != 2 + k % lines || $2 != 1 + int(k / lines) { wrong = wrong ? wrong : $1 ":" $2 " is not event " k }
+            k && $3 != 2 + (k - 1) % lines { wrong = wrong ? wrong : $1 ":" $2 " is after " $3 }
+            { k++ }
+            END { print wrong ? wrong : k + 0 }'
 }
 
 start_server -o r/

@@ -125,7 +125,7 @@ done
 # fills FILE: prints threads whose states do not add up to their lifetime
 fills() { rows row thread created_ns runnable_ns running_ns blocked_ns other_off_cpu_ns exited_ns lifetime_ns <"$1" |
     awk -F'\t' '$2 + $3 + $4 + $5 + $6 + $7 != $8 { print }'; }
-source_of() { head -n 1 "$1" | perl -MJSON::PP -ne 'print((grep { $_->{name} eq "running_ns" } @{decode_json($_)->{columns}})[0]{source} // "-")'; }
+source_of() { json '[.[0].columns[] | select(.name == "running_ns")][0].source // "-"' "$1"; }
 for p in plain refused clock; do
     for by in "" order samples; do
         poet states --json ${by:+--source $by} $p.poet >states.json
