@@ -21,8 +21,8 @@ measured() {
 as_measured() {
     is "$1: wait times are as measured" "$(measured "$2" "$3" 2>&1)" "as measured"
     check "$1: the trace is sound" sound "$2.poet"
-    is "$1: less than a hundredth of the wait time is unattributed" "$(poet waits --json "$2.poet" | perl -MJSON::PP -ne '
-        $t = decode_json($_)->{total} or next; print $t->{unattributed_ns} if $t->{unattributed_ns} > 0.01 * $t->{waited_ns}')" ""
+    is "$1: less than a hundredth of the wait time is unattributed" "$(poet waits --json "$2.poet" |
+        json 'total | if .unattributed_ns > 0.01 * .waited_ns then .unattributed_ns else "" end' 2>&1)" ""
 }
 as_measured "three threads in a row, with semaphores" semaphores figure
 as_measured "three threads in a row, with condition variables" conditions figure
@@ -45,8 +45,8 @@ program=ucpp as_measured "three tasks in a row, with accepted calls" accepted fi
 # ---- what-if ----
 length() { poet path --json "$@" | tail -n 1 | grep -o "\"${of:-length}_ns\":[0-9]*" | tr -dc 0-9; }
 step() { # the longest segment of a thread on the path
-    poet path --by piece --json semaphores.poet | perl -CO -MJSON::PP -ne '$r = decode_json($_)->{row} or next;
-        ($most, $step) = ($r->{critical_path_ns}, $r->{segment}) if $r->{thread} eq "T:'"$1"'" && $r->{critical_path_ns} > ($most || 0); END { print $step }'
+    poet path --by piece --json semaphores.poet |
+        json "[of_thread(\"T:$1\")] | max_by(.critical_path_ns).segment"
 }
 would_be() { # would_be THREAD FACTOR WORK: the length if the work took FACTOR times as long
     is "what-if: $3 takes $2 times as long" "$(python3 "$root/tests/e2e/whatif.py" semaphores.txt "$3" "$2" "$(length semaphores.poet)" \

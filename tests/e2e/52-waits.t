@@ -9,79 +9,90 @@ check "three ranks send messages to each other" \
 run=$(ls traces/figure-*.poet)
 check "three ranks: the trace is sound" sound "$run"
 
-# json PERL [FILE]: evaluates it with $head, @rows, @cells, $end, $total of a table
-json() {
-    FILE=${2:-waits.json} perl -CO -MJSON::PP -e '
-        open my $f, "<", $ENV{FILE} or die; my @all = map { decode_json $_ } <$f>;
-        our ($head, @rows) = @all; our $end = pop @rows; our @cells = map { $_->{row} } @rows; our $total = $end->{total};
-        '"$1"
+# waits FILTER FILE: for each wait its row, with those of the segments it is attributed to as .segments
+waits() {
+    json 'reduce (.[] | select(.row)) as $line ([];
+        if $line.depth == 0 then . + [$line.row] else .[-1].segments += [$line.row] end) | .[] | '"$1" "$2"
 }
-# charges [FILE]: a line per wait: its length, and the segments it is attributed to
+# charges FILE: a line per wait: its length, and the segments it is attributed to
 charges() {
-    json 'for my $i (0 .. $#rows) { my $c = $cells[$i];
-        print $rows[$i]{depth} ? " $c->{attributed_ns} $c->{thread} $c->{direct}" : "\n$c->{waited_ns} $c->{cause}:" }' "$@" |
-        tail -n +2
+    waits '"\(.waited_ns) \(.cause):" + ([.segments[] | " \(.attributed_ns) \(.thread) \(.direct)"] | add)' "$1"
 }
 
 # ---- Meira's example ----
 poet waits --json "$run" >waits.json
-is "waits: each wait is attributed to code segments" "$(charges)" "65000000 serialization 100 %: 36111111 R:0 propagated 28888889 R:1 direct
+is "waits: each wait is attributed to code segments" "$(charges waits.json)" \
+    "65000000 serialization 100 %: 36111111 R:0 propagated 28888889 R:1 direct
 45000000 serialization 100 %: 24000000 R:1 propagated 21000000 R:2 direct
 30000000 serialization 100 %: 30000000 R:0 direct"
-is "waits: totals of wait time, unattributed time and lifetime" "$(json 'print "$total->{waited_ns} $total->{unattributed_ns} $total->{lifetime_ns}"')" "140000000 0 340000000"
-is "waits: column names are as scripts expect them" "$(json 'my %is = map { $_->{name} => 1 } @{$head->{columns}};
-    print join " ", grep { !$is{$_} } qw(waited_ns count location object cause wait_class unblocked_at attributed_ns segment thread direct unattributed_ns lifetime_ns)')" ""
-is "waits: a row has count, location, object, class and waker" "$(json 'print join " ", map { $cells[0]{$_} } qw(count location type object wait_class unblocked_at)')" \
-    "1 0x60 recv R:2 rendezvous 0xa0"
-is "waits: a row has the event where the wait started" "$(json 'print $rows[0]{event}')" 3:2
+is "waits: totals of wait time, unattributed time and lifetime" \
+    "$(json 'total | "\(.waited_ns) \(.unattributed_ns) \(.lifetime_ns)"' waits.json)" "140000000 0 340000000"
+expected='"waited_ns count location object cause wait_class unblocked_at attributed_ns segment thread direct " +
+    "unattributed_ns lifetime_ns" | split(" ")'
+is "waits: column names are as scripts expect them" "$(json "($expected) - [columns] | .[]" waits.json 2>&1)" ""
+columns='.count, .location, .type, .object, .wait_class, .unblocked_at'
+is "waits: a row has count, location, object, class and waker" \
+    "$(json "first(rows) | $columns" waits.json | paste -sd' ')" "1 0x60 recv R:2 rendezvous 0xa0"
+is "waits: a row has the event where the wait started" "$(json '.[1].event' waits.json)" 3:2
 like "waits: the summary sentence" "$(poet waits "$run")" "total wait time 140.000 ms = 41.2 % of thread time .340.000 ms.; 3 waits in 3 groups; unattributed 0.000 ms"
 like "waits as text has the attribution" "$(poet waits "$run" | tr -s ' ')" "36.111 55.6 % 0x20 → 0x70 R:0 propagated"
 
 poet waits --while --json "$run" >while.json
-is "waits --while: what ran during the wait" "$(json 'my %sum; $sum{$_->{segment}} += $_->{attributed_ns} for grep { defined $_->{attributed_ns} } @cells;
-    print join " ", map { "$_: $sum{$_}" } sort keys %sum' while.json)" \
+by_segment='[rows | select(.attributed_ns)] | group_by(.segment)[] | "\(.[0].segment): \(map(.attributed_ns) | add)"'
+is "waits --while: what ran during the wait" "$(json "$by_segment" while.json | paste -sd' ')" \
     "0x20 → 0x70: 55000000 0x80 → 0xa0: 50000000 0xc0 → 0xd0: 35000000"
 
 poet waits --since wait --json "$run" >since.json
 is "waits --since=wait equals waits --while" "$(charges since.json | sort)" "$(charges while.json | sort)"
 poet waits --direct --json "$run" >direct.json
-is "waits --direct: direct attributions only" "$(json 'print join " ", map { $_->{attributed_ns} } grep { ($_->{direct} // "") eq "direct" } @cells' direct.json)" \
-    "28888889 21000000 30000000"
-is "waits --direct: no propagated attribution" "$(json 'print scalar grep { ($_->{direct} // "") eq "propagated" } @cells' direct.json)" 0
+expect direct.json <<'E'
+waits --direct: direct attributions only | rows | select(.direct == "direct").attributed_ns => 28888889 21000000 30000000
+waits --direct: no propagated attribution | [rows | select(.direct == "propagated")] | length => 0
+E
 
 # ---- one wait ----
 poet waits --why 3:2 --json "$run" >why.json
-is "waits --why: both paths side by side" "$(json 'print join "; ", map { "$_->{segment} $_->{awaited_ns} $_->{waiter_ns} $_->{difference_ns} " . ($_->{attributed_ns} // "-") }
-    map { $_->{row} } grep { $_->{depth} == 1 && defined $_->{row}{awaited_ns} } @rows' why.json)" \
+is "waits --why: both paths side by side" "$(json '[.[] | select(.depth == 1).row | select(.awaited_ns) |
+    "\(.segment) \(.awaited_ns) \(.waiter_ns) \(.difference_ns) \(.attributed_ns // "-")"] | join("; ")' why.json)" \
     "0x20 → 0x70 50000000 0 50000000 36111111; 0x80 → 0xa0 40000000 0 40000000 28888889; 0x40 → 0x60 0 25000000 -25000000 -"
-is "waits --why: the event where the paths diverged" "$(json 'print "$cells[0]{waited_ns} $cells[0]{thread} $cells[0]{diverged_by}"' why.json)" "65000000 R:1 start of run"
-is "waits --why: the wait on the other path, and its thread" "$(json 'print join " ", map { $_->{event} . " " . $_->{row}{waited_ns} . " " . $_->{row}{thread} }
-    grep { $_->{depth} == 1 && defined $_->{row}{waited_ns} } @rows' why.json)" "2:2 30000000 R:0"
-is "waits --why: the cause of that wait, and where its paths diverged" "$(json 'print join "; ", (map { "$_->{diverged_by}" } grep { ($_->{waited_ns} // 0) == 30000000 } @cells),
-    map { "$_->{row}{segment} $_->{row}{awaited_ns} $_->{row}{waiter_ns} " . ($_->{row}{attributed_ns} // "-") } grep { $_->{depth} == 2 } @rows' why.json)" \
+expect why.json <<'E'
+waits --why: the event where the paths diverged | first(rows) | .waited_ns, .thread, .diverged_by => 65000000 R:1 start of run
+E
+is "waits --why: the wait on the other path, and its thread" \
+    "$(json '.[] | select(.depth == 1 and .row.waited_ns) | "\(.event) \(.row.waited_ns) \(.row.thread)"' why.json)" \
+    "2:2 30000000 R:0"
+is "waits --why: the cause of that wait, and where its paths diverged" "$(json '[
+    (rows | select(.waited_ns == 30000000).diverged_by),
+    (.[] | select(.depth == 2).row | "\(.segment) \(.awaited_ns) \(.waiter_ns) \(.attributed_ns // "-")")] |
+    join("; ")' why.json)" \
     "start of run; 0x20 → 0x70 50000000 0 30000000; 0x30 → 0x50 0 20000000 -"
 poet waits --why 3:3 --json "$run" >end.json
 check "waits --why of the end of a wait equals that of its start" cmp why.json end.json
 like "waits --why of an event that is no wait" "$(poet waits --why 1:1 "$run")" "this event neither starts nor ends a wait"
 
 poet waits --why 0x60 --json "$run" >place.json
-is "waits --why of a place takes its longest wait" "$(json 'print "$cells[0]{waited_ns} $end->{notes}[-1]"' place.json)" \
-    "65000000 longest of 1 waits at 0x60"
+expect place.json <<'E'
+waits --why of a place takes its longest wait | first(rows).waited_ns, .[-1].notes[-1] => 65000000 longest of 1 waits at 0x60
+E
 like "waits --why of a place without a wait" "$(poet waits --why nowhere "$run" 2>&1)" "no wait starts there"
 like "waits --object of an unknown line" "$(poet waits --object nobody "$run" 2>&1)" "no such line; see poet dump"
 like "waits: columns without a total are blank" "$(poet waits "$run" | grep '^ *140.000' | tr -s ' ')" "^ ?140.000 3 *$"
 
 # ---- parts of a table ----
 poet waits --from 30ms --to 60ms --json "$run" >part.json
-is "waits --from --to: the waits of a range" "$(json 'print join " ", map { $_->{waited_ns} } grep { defined $_->{waited_ns} } @cells' part.json)" "30000000 20000000"
+expect part.json <<'E'
+waits --from --to: the waits of a range | rows | .waited_ns // empty => 30000000 20000000
+E
 poet waits --by thread --threads 1,3 --json "$run" >thread.json
-is "waits --threads: the waits of selected threads" "$(json 'print join " ", map { "$_->{thread} $_->{waited_ns}" } grep { defined $_->{waited_ns} } @cells' thread.json)" \
-    "R:2 65000000 R:0 45000000"
+expect thread.json <<'E'
+waits --threads: the waits of selected threads | rows | select(.waited_ns) | .thread, .waited_ns => R:2 65000000 R:0 45000000
+E
 is "waits --top 1: the first row with its attributions" "$(poet waits --top 1 --json "$run" | wc -l)" 5
 for by in place pattern object site thread wait; do
     poet waits --by "$by" --json "$run" >by.json
-    is "waits --by $by: attributions add up to the wait time" "$(json 'my ($waited, $charged) = (0, 0); $waited += $_->{waited_ns} // 0, $charged += $_->{attributed_ns} // 0 for @cells;
-        print "$waited $charged"' by.json)" "140000000 140000000"
+    expect by.json <<E
+waits --by $by: attributions add up to the wait time | sum(rows.waited_ns), sum(rows.attributed_ns) => 140000000 140000000
+E
 done
 like "waits --knots: one knot of all three ranks" "$(poet waits --knots "$run")" "note: 1 knot .bottleneck group.:"
 
@@ -131,16 +142,15 @@ held=$(./lock)
 run=$(ls traces/lock-*.poet)
 check "lock: the trace is sound" sound "$run"
 poet waits --json "$run" >lock.json
+object=$(json 'first(.[] | select(.depth == 0 and .row.wait_class == "contention")).lines[-1]' lock.json)
 is "waits --object: by name and by number" "$(poet waits --object m --json "$run")" \
-    "$(poet waits --object "$(json 'print((grep { $_->{depth} == 0 && $_->{row}{wait_class} eq "contention" } @rows)[0]{lines}[-1])' lock.json)" --json "$run")"
+    "$(poet waits --object "$object" --json "$run")"
 at() { grep -n "/\* $1 \*/" lock.c | cut -d: -f1; }
-is "a wait for a mutex is attributed to the holder's critical section, as long as the program measured" "$(json 'for my $i (0 .. $#rows) {
-    next if $rows[$i]{depth} || $cells[$i]{wait_class} ne "contention";
-    for my $k ($i + 1 .. $#rows) {
-        last if !$rows[$k]{depth}; my $c = $cells[$k];
-        next if $c->{segment} !~ /^lock.c:'"$(at MET)"' \x{2192} lock.c:'"$(at LEFT)"' \(other\)$/;
-        print "$cells[$i]{object} $c->{thread} as told",
-            $c->{attributed_ns} >= '"$held"' && $c->{attributed_ns} <= $cells[$i]{waited_ns} ? "" : ", not all of it" } }' lock.json)" \
+section="lock.c:$(at MET) → lock.c:$(at LEFT) (other)"
+is "a wait for a mutex is attributed to the holder's critical section, as long as the program measured" \
+    "$(waits 'select(.wait_class == "contention") | . as $wait | .segments[] | select(.segment == "'"$section"'") |
+        "\($wait.object) \(.thread) as told" +
+        if .attributed_ns >= '"$held"' and .attributed_ns <= $wait.waited_ns then "" else ", not all of it" end' lock.json)" \
     "M:m T:other as told"
 
 # ---- usage errors ----

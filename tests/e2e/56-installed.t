@@ -111,10 +111,11 @@ events = (
 CONF
 # told FILE: each wait, the longest first, with its attribution in ms and cause; the total
 told() {
-    poet waits --by wait --json "$1" | perl -CO -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row};
-        if ($o->{total}) { printf "%g of it unexplained %g\n", $o->{total}{waited_ns} / 1e6, $o->{total}{unattributed_ns} / 1e6 }
-        elsif ($r && !$o->{depth}) { printf "%g %s %s:\n", $r->{waited_ns} / 1e6, $r->{thread}, $r->{cause} }
-        elsif ($r) { printf "  %g %s %s %s\n", $r->{attributed_ns} / 1e6, $r->{segment}, $r->{thread}, $r->{direct} }'
+    poet waits --by wait --json "$1" | json '.[] |
+        if .total then .total | "\(.waited_ns | ms) of it unexplained \(.unattributed_ns | ms)"
+        elif .row and .depth == 0 then .row | "\(.waited_ns | ms) \(.thread) \(.cause):"
+        elif .row then .row | "  \(.attributed_ns | ms) \(.segment) \(.thread) \(.direct)"
+        else empty end'
 }
 start_server -o condition.poet -q
 check "a program of a condition variable and a barrier" python3 "$root/tests/e2e/causes.py" condition
@@ -128,8 +129,8 @@ is "condition: waits are attributed to the late thread, the signaler and the loc
   25 0xc1 → 0xe1 T:slow direct
   5 0xe1 → 0xf1 T:slow direct
 80 of it unexplained 0"
-is "condition: the critical path with its segments" "$(poet path --json condition.poet | perl -CO -MJSON::PP -ne '$o = decode_json($_);
-    printf "%s %g\n", $o->{row}{segment}, $o->{row}{critical_path_ns} / 1e6 if $o->{row} && $o->{row}{critical_path_ns}; printf "%g\n", $o->{total}{length_ns} / 1e6 if $o->{total}')" \
+is "condition: the critical path with its segments" "$(poet path --json condition.poet | json '
+    (rows | select((.critical_path_ns // 0) != 0) | "\(.segment) \(.critical_path_ns | ms)"), (total.length_ns | ms)')" \
     "0xc1 → 0xe1 65
 0xc0 → 0xc1 40
 0xe1 → 0xf1 5
@@ -152,8 +153,7 @@ is "propagation: waits are attributed to the late thread, propagated along the c
 
 # ---- less than a hundredth of the wait time is unattributed ----
 explained() { # explained FILE: of the waits longer than a moment
-    poet waits --json "$1" | perl -CO -MJSON::PP -ne '$t = decode_json($_)->{total} or next;
-        exit !($t->{waited_ns} > 0 && $t->{unattributed_ns} < 0.01 * $t->{waited_ns}); '
+    [ "$(poet waits --json "$1" | json 'total | .waited_ns > 0 and .unattributed_ns < 0.01 * .waited_ns')" = true ]
 }
 head -c 3000000 /dev/urandom | base64 >paper
 if command -v pigz >/dev/null; then

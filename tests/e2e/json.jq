@@ -25,6 +25,9 @@ def metric($name): rows | select(.metric == $name);
 def of($thread): select(.thread == $thread);
 # of a row of `poet states`: the time in all states
 def time_in_states: .created_ns + .runnable_ns + .running_ns + .blocked_ns + .other_off_cpu_ns + .exited_ns;
+# ns as ms, with six digits
+def ms: . / 1e6 |
+    if . == 0 then . else pow(10; 5 - (fabs | log10 | floor)) as $digits | (. * $digits | round) / $digits end;
 def columns: .[0].columns[].name;
 # whether a number is in a closed range; if not, what it is
 def within($least; $most): if . >= $least and . <= $most then "within" else "\(.) is not \($least) .. \($most)" end;

@@ -9,18 +9,20 @@ played() {
 }
 # waits [OPTION...]: the longest first: MS THREAD CLASS KINDS; what is charged: MS STEP THREAD HOW; in all
 waits() {
-    poet waits --by wait --sort waited --json "$run" "$@" | perl -CO -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row};
-        if ($o->{total}) { printf "of %g unexplained %g\n", $o->{total}{waited_ns} / 1e6, $o->{total}{unattributed_ns} / 1e6 }
-        elsif ($r && !$o->{depth}) { printf "%g %s %s %s:", $r->{waited_ns} / 1e6, $r->{thread}, $r->{wait_class}, $r->{cause}; print $r->{ambiguous} ? " ambiguous\n" : "\n" }
-        elsif ($r) { printf "  %g %s %s %s\n", $r->{attributed_ns} / 1e6, $r->{segment}, $r->{thread}, $r->{direct} }'
+    poet waits --by wait --sort waited --json "$run" "$@" | json '.[] |
+        if .total then .total | "of \(.waited_ns | ms) unexplained \(.unattributed_ns | ms)"
+        elif .row and .depth == 0 then .row | "\(.waited_ns | ms) \(.thread) \(.wait_class) \(.cause // ""):" +
+            if (.ambiguous // 0) != 0 then " ambiguous" else "" end
+        elif .row then .row | "  \(.attributed_ns | ms) \(.segment) \(.thread // "") \(.direct // "")"
+        else empty end'
 }
 path() { # each step on the path: STEP MS; its length, work, hops
-    poet path --json "$run" "$@" | perl -CO -MJSON::PP -ne '$o = decode_json($_);
-        printf "%s %g\n", $o->{row}{segment}, $o->{row}{critical_path_ns} / 1e6 if $o->{row} && $o->{row}{critical_path_ns};
-        printf "%g of %g, %g hops\n", map { $_ || 0 } $o->{total}{length_ns} / 1e6, $o->{total}{work_ns} / 1e6, $o->{total}{hops} if $o->{total}'
+    poet path --json "$run" "$@" | json '
+        (rows | select((.critical_path_ns // 0) != 0) | "\(.segment) \(.critical_path_ns | ms)"),
+        (total | "\(.length_ns | ms) of \(.work_ns // 0 | ms), \(.hops // 0) hops")'
 }
 # cells NAME...: of each row, for human beings: times in ms
 cells() {
-    perl -CO -MJSON::PP -e 'my @names = @ARGV; while (<STDIN>) { my $r = decode_json($_)->{row} or next;
-        print join(" ", map { my $v = $r->{$_}; !defined $v ? "-" : /_ns$/ ? $v / 1e6 : $v } @names), "\n" }' "$@"
+    json 'rows as $row | "'"$*"'" / " " | map(. as $name | $row[$name] |
+        if . == null then "-" elif $name | endswith("_ns") then . / 1e6 else . end) | join(" ")'
 }
