@@ -8,12 +8,12 @@ poetcc -trace -profile -g -I"$root/examples/ucpp" "$root/examples/ucpp/fibonacci
 UCPP_PROCESSORS=2 UCPP_CLUSTERS=2 UCPP_SEED=7 UCPP_SCHEDULE=random POET_OUTPUT=work.poet timeout 60 ./fibonacci >/dev/null
 until_true finished work.poet
 # Choose one event on each of two processors while its task was running there.
-poet states work.poet --list --json | perl -MJSON::PP -ne '$o = decode_json($_); $r = $o->{row} or next;
-    print "$o->{lines}[0] $r->{from_ns} $r->{duration_ns} $r->{worker}\n" if $r->{state} eq "running" && $r->{worker}' >spells
-poet dump work.poet --json | perl -MJSON::PP -e '
-    for (`cat spells`) { chomp; push @s, [split / /, $_, 4] }
-    while (<STDIN>) { $e = decode_json($_); next unless $e->{event} && ($e->{state} // "") eq "ordered"; ($t) = ($e->{thread} // "") =~ /(\d+)/; $at = $e->{time_ns} // next;
-        for (@s) { next unless $_->[0] == ($t // 0) && $at - 1 > $_->[1] && $at + 1 < $_->[1] + $_->[2]; ($p) = split / /, $_->[3]; next if $seen{$p}++; print "$e->{event}\t$_->[3]\n" } }' >events
+{ poet states work.poet --list --json && poet dump work.poet --json; } | json '
+    map(select(.row.state == "running" and .row.worker)) as $spells |
+    [.[] | select(.event and .state == "ordered" and .time_ns) | . as $event | $spells[] | select(
+        .lines[0] == $event.thread and $event.time_ns - 1 > .row.from_ns and
+        $event.time_ns + 1 < .row.from_ns + .row.duration_ns) | {event: $event.event, on: .row.worker}] |
+    unique_by(.on | name)[] | "\(.event)\t\(.on)"' >events
 {
     echo 'action show-event'
     while IFS=$'\t' read -r at _; do printf 'action go %s\nstate panel said.%s\n' "$at" "${at/:/-}"; done <events
@@ -24,7 +24,7 @@ while IFS=$'\t' read -r at on; do
     is "page of event $at: the processor and cluster of its task" "$(grep -A1 '^Ran on$' "said.${at/:/-}" | tail -n 1)" "$on"
 done <events
 check 'events on both processors were found' test "$(wc -l <events)" -ge 2
-poet calls work.poet --by file --json | perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next; print "$r->{calls}\n"' | sort -n | tail -n 1 >most
+poet calls work.poet --by file --json | json '[rows.calls] | max' >most
 check 'calls by file: source files are listed' grep -q 'ucpp\.c' file.tab
 check 'calls by file: the number of calls is that of poet calls --by file' grep -qw "$(cat most)" file.tab
 check 'calls by file: a function is listed below its file' grep -q 'choose_processor' file.tab

@@ -25,8 +25,11 @@ for form in pdf svg png; do
 done
 pdftotext -layout tree.pdf - >tree.txt
 # in_picture NAME: the time in the box of that name
-in_picture() { perl -ne "print \$1 and exit if /(?:^|\\s)\\Q$1\\E (?:\\(\\S+\\))? *([\\d.]+) ms/" tree.txt; }
-cell() { poet calls --tree "$run" --csv --columns function,total | tr -d '\r' | perl -ne "print \$1 / 1e6 and exit if /^\\Q$1\\E \\(.*?,(\\d+)/"; }
+in_picture() { grep -oE "(^|[[:space:]])$1 (\([^ ]+\))? *[0-9.]+ ms" tree.txt | sed 's/ ms$//; s/.* //; q'; }
+cell() {
+    poet calls --tree "$run" --csv --columns function,total | tr -d '\r' |
+        awk -F, -v name="$1 (" 'index($0, name) == 1 { print $2 / 1e6; exit }'
+}
 is "the root box is the lifetimes of all threads" "$(grep -o 'lifetimes of all threads *[0-9.]* ms' tree.txt | tr -s ' ')" "lifetimes of all threads 140.000 ms"
 is "a box has the figure of the table" "$(for name in main g; do printf '%g ' "$(in_picture $name)"; done)" "$(for name in main g; do printf '%g ' "$(cell $name)"; done)"
 like "the legend explains the colors" "$(tr -s ' ' <tree.txt)" "called\.c waiting or in a system call"
@@ -34,7 +37,7 @@ like "the icicle has the notes of the table" "$(tr -s ' \n' ' ' <tree.txt)" "tot
 like "the icicle as SVG has its words as text" "$(cat tree.svg)" ">main \(called.c:6\)  90.000 ms<"
 check "--grayscale writes a PNG" poet calls --tree "$run" -o grey.png --grayscale
 is "--grayscale uses no color" "$(pdftoppm -v >/dev/null 2>&1; poet calls --tree "$run" -o grey.pdf --grayscale && pdftoppm -r 40 grey.pdf grey &&
-    perl -0777 -ne 's/^P6\s+\d+\s+\d+\s+\d+\s//; my $n = 0; while (/(.)(.)(.)/gs) { $n++ if $1 ne $2 || $2 ne $3 } print $n' grey-1.ppm)" 0
+    tail -n +4 grey-1.ppm | od -An -v -w3 -tu1 | awk '$1 != $2 || $2 != $3 { n++ } END { if (NR) print n + 0 }')" 0
 is "--columns writes the table instead" "$(poet calls --tree "$run" --columns function,calls -o table.pdf && pdftotext -layout table.pdf - | grep -c '^ *[a-z].*[0-9]$')" \
     "$(poet calls --tree "$run" --columns function,calls | grep -c '^ *[a-z].*[0-9]$')"
 
@@ -45,17 +48,19 @@ pdftotext -layout graph.pdf - | tr -s ' \n' '\n' >graph.txt
 words() { pdftotext graph.pdf - | tr -s '\n' ' '; }
 like "the call graph has the figures of the table" "$(words)" "total 90.000 ms, self 10.000 ms"
 is "the call graph's arrows have the counts of poet calls --graph" "$(pdftotext graph.pdf - | grep -xE '[0-9]+' | sort -n | paste -sd' ')" \
-    "$(poet calls --graph --json "$run" | perl -MJSON::PP -ne 'my $r = decode_json($_); push @n, $r->{row}{calls} if $r->{depth}; END { print join " ", sort { $a <=> $b } @n }')"
+    "$(poet calls --graph --json "$run" | json '[.[] | select(.depth > 0).row.calls] | sort[]' | paste -sd' ')"
 like "the call graph marks recursion cycles" "$(words)" "cycle 1"
 is "calls --chart tree without -o exits with 2" "$(status poet calls --chart tree "$run")" 2
 
 # ---- widths ----
 widths() { poet calls --chart icicle "$run" "$@" | sed -n 2p | tr -s ' |' ' '; }
-total() { poet calls --json "$run" | tail -n 1 | perl -MJSON::PP -ne 'print decode_json($_)->{total}{'"$1"'}'; }
+poet calls --json "$run" >calls.json
 is "--width-of: the default width is total" "$(widths)" " lifetimes of all threads 140.000 ms "
-is "--width-of calls: the width is calls" "$(widths --width-of calls)" " all $(total calls) "
-is "--width-of self: the width is self" "$(widths --width-of self)" " all $(printf '%.3f' "$(total self_ns)e-6") ms "
-is "--width-of cpu_ns: the width is CPU time" "$(widths --width-of cpu_ns)" " all $(printf '%.3f' "$(total cpu_ns)e-6") ms "
+is "--width-of calls: the width is calls" "$(widths --width-of calls)" " all $(json total.calls calls.json) "
+is "--width-of self: the width is self" "$(widths --width-of self)" \
+    " all $(printf '%.3f' "$(json total.self_ns calls.json)e-6") ms "
+is "--width-of cpu_ns: the width is CPU time" "$(widths --width-of cpu_ns)" \
+    " all $(printf '%.3f' "$(json total.cpu_ns calls.json)e-6") ms "
 like "--width-of: an unknown column gets a suggestion" "$(poet calls --tree --width-of totl "$run" -o x.pdf 2>&1)" '--width-of: unknown column "totl"; did you mean "total"'
 is "--width-of: an unknown column exits with 2" "$(status poet calls --tree --width-of totl "$run" -o x.pdf)" 2
 is "--width-of: a share is refused" "$(status poet calls --tree --width-of self_share "$run" -o x.pdf)" 1
@@ -79,7 +84,7 @@ C
 poetcc -profile -ignore=now,sign -g -no-pie -O1 phases.c -o phases -pthread
 POET_OUTPUT=phases.poet ./phases
 until_true finished phases.poet
-notes() { tail -n 1 "$1" | perl -MJSON::PP -ne 'print "$_\n" for @{decode_json($_)->{notes}}'; }
+notes() { json '.[-1].notes[]' "$1"; }
 poet calls --json phases.poet >whole.json
 poet calls --json --to 500ms phases.poet >begin.json
 like "--from: the note has the times of the sums" "$(notes begin.json)" \
@@ -87,18 +92,17 @@ like "--from: the note has the times of the sums" "$(notes begin.json)" \
 signs() { poet dump --json phases.poet | grep '"type":"lock"' | grep -o '"event":"1:[0-9]*"' | cut -d'"' -f4 | sed -n "$1p"; }
 # The first time after the start at which sums were saved, in ms.
 at=$(notes begin.json | sed -n 's/.* to \([0-9.]*\) s: profile.*/\1/p')
-around() { perl -e 'printf "%.3f", $ARGV[0] + $ARGV[1]' "$at" "$1"; }
+around() { awk "BEGIN { printf \"%.3f\", $at + $1 }"; }
 poet calls --json --to "$(around -0.002)s" phases.poet >before.json
 poet calls --json --from "$(around 0.002)s" phases.poet >after.json
 is "--to: the part ends where sums were saved" "$(notes before.json | grep -o 'to [0-9.]* s:')" "to $at s:"
 is "--from: the part starts where sums were saved" "$(notes after.json | grep -o 'covers [0-9.]* s')" "covers $at s"
 sums() { # sums FUNCTION COLUMN FILE...
-    perl -MJSON::PP -e 'my ($f, $c, @files) = @ARGV; my $all = 0; for (@files) { open my $in, "<", $_; while (<$in>) {
-        my $r = decode_json($_)->{row} or next; $all += $r->{$c} if $r->{function} =~ /^$f / } } print $all' "$@"
+    cat "${@:3}" | json "sum(row(\"$1\").$2)"
 }
 for column in calls concurrent self_ns total_ns; do
-    is "both parts add up to the whole: $column" "$(for f in leaf early late main; do sums $f $column before.json after.json; echo; done)" \
-        "$(for f in leaf early late main; do sums $f $column whole.json; echo; done)"
+    is "both parts add up to the whole: $column" "$(for f in leaf early late main; do sums $f $column before.json after.json; done)" \
+        "$(for f in leaf early late main; do sums $f $column whole.json; done)"
 done
 # Whether a call that was open at that time ran since it resumed is known later: then it is in neither part.
 is "CPU time of both parts is at most the whole" "$(for f in leaf early late main; do
@@ -128,7 +132,7 @@ like "calls --tree without a profile has nothing to draw" "$(poet calls --tree "
 check "waits --tree writes a PDF" poet waits --tree "$stages" -o waits.pdf
 like "waits --tree has the attribution" "$(pdftotext -layout waits.pdf -)" "T:packer"
 is "waits --tree: the width is all wait time" "$(pdftotext -layout waits.pdf - | grep -oE '^all +[0-9.]+ ms' | tr -s ' ')" \
-    "all $(poet waits --json "$stages" | tail -n 1 | perl -MJSON::PP -ne 'printf "%.3f", decode_json($_)->{total}{waited_ns} / 1e6') ms"
+    "all $(printf '%.3f' "$(poet waits --json "$stages" | json total.waited_ns)e-6") ms"
 
 # ---- the viewer's tab: the same figures ----
 cat >work.c <<'C'
@@ -152,16 +156,18 @@ poetcc -profile -g -no-pie -O1 work.c -o work
 POET_OUTPUT=work.poet ./work
 until_true finished work.poet
 poet dump --json work.poet >dump.json
-events() { # the events made in all these functions, whatever was called in between; FIRST: only the first one
-    perl -MJSON::PP -e 'my ($first, @f) = @ARGV; open my $d, "<", "dump.json" or die;
-        while (<$d>) { my $e = decode_json($_); my $c = $e->{calls} or next; my $in = join "|", "", @$c, "";
-            next if grep { $in !~ /\|\Q$_\E / } @f; push @found, $e->{event} }
-        print join " ", $first eq "first" ? $found[0] : sort @found' "$@"
+made_in() { # made_in FUNCTION...: the events made in all these functions, whatever was called in between
+    json '("'"$*"'" / " ") as $functions | .[] | select(.calls) | .calls as $calls |
+        select($functions | all((. + " ") as $function | $calls | any(startswith($function)))).event' dump.json
+}
+events() { # events all|first FUNCTION...: these events, or only the first one
+    if [ "$1" = first ]; then made_in "${@:2}" | head -n 1; else made_in "${@:2}" | sort | paste -sd' '; fi
 }
 poet calls --csv work.poet | tr -d '\r' >flat.csv
 poet calls --tree --csv work.poet | tr -d '\r' >tree.csv
 row_of() { awk -v f="$2 (" 'index($0, f) == 1 { print NR - 2; exit }' "$1"; }
-poet calls --graph --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print "$r->{depth}\t$r->{row}{function}\n" if $r->{row}' >graph-rows.tab
+poet calls --graph --json work.poet >graph.json
+json '.[] | select(.row) | "\(.depth)\t\(.row.function)"' graph.json >graph-rows.tab
 . "$root/tests/e2e/display.sh"
 cat >script <<S
 action drawer calls
@@ -221,23 +227,30 @@ S
 poet view --script script phases.poet >>view.out 2>&1
 # Figures as text, from CSV.
 said() { # said FILE COLUMN...: as the pane shows them
-    perl -e 'my ($file, @want) = @ARGV; open my $f, "<", $file; chomp(my $head = <$f>); my @n = split /,/, $head;
-        while (<$f>) { chomp; my %c; @c{@n} = split /,/, $_, -1; print join("\t", map { my $v = $c{$_};
-            $v eq "" ? ($_ eq "flags" ? "" : "-") : /_ns$/ ? sprintf("%.3f", $v / 1e6) : /_share$/ ? sprintf("%.1f %%", 100 * $v) : $v } @want), "\n" }' "$@"
+    awk -F, -v columns="${*:2}" '
+        function shown(name, value) {
+            if (value == "") return name == "flags" ? "" : "-"
+            if (name ~ /_ns$/) return sprintf("%.3f", value / 1e6)
+            if (name ~ /_share$/) return sprintf("%.1f %%", 100 * value)
+            return value
+        }
+        NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i; n = split(columns, names, " "); next }
+        { for (i = 1; i <= n; i++) printf "%s%s", shown(names[i], $place[names[i]]), i < n ? "\t" : "\n" }' "$1"
 }
 seen() { sed 1d "$1" | sed 's/^\**[0-9]*\t//'; }
 columns=$(head -n 1 flat.tab | tr '\t' ' ')
 is "the tab of calls has the columns of poet calls" "$columns" " function calls concurrent self_ns self_share net_ns total_ns total_share cpu_ns mean_ns min_ns max_ns flags"
 is "the tab of calls as a list has the figures of poet calls" "$(seen flat.tab)" "$(said flat.csv $columns)"
 is "the tab of calls as a tree has the figures of poet calls --tree" "$(seen tree.tab)" "$(said tree.csv $columns)"
-is "the tab of calls as a tree has the depths of poet calls --tree" "$(sed 1d tree.tab | tr -d '*' | cut -f1 | paste -sd' ')" "$(poet calls --tree --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print $r->{depth}, " " if $r->{row}' | sed 's/ $//')"
+is "the tab of calls as a tree has the depths of poet calls --tree" "$(sed 1d tree.tab | tr -d '*' | cut -f1 | paste -sd' ')" \
+    "$(poet calls --tree --json work.poet | json '.[] | select(.row).depth' | paste -sd' ')"
 mark() { sed -n "$1p" marks.txt | sed 's/^events //; s/ *lines.*//' | tr ' ' '\n' | sort | paste -sd' '; }
 is "a selected function highlights its events" "$(mark 1)" "$(events all idle)"
 is "another selected function highlights its events" "$(mark 2)" "$(events all work)"
 is "a selected node of the tree highlights events below its callers only" "$(mark 3)" "$(events all work $(awk -F, -v n="$(($(row_of tree.csv work) + 2))" 'NR == n { print $2 }' tree.csv | cut -d' ' -f1))"
 is "a selected node of the graph highlights its events" "$(mark 4)" "$(events all idle)"
 is "the graph has the arrows of poet calls --graph" "$(grep ^arrow graph.tab | cut -f2- | sort)" \
-    "$(poet calls --graph --json work.poet | perl -MJSON::PP -ne 'my $r = decode_json($_); print "$r->{row}{caller}\t$r->{row}{function}\t$r->{row}{calls}\n" if $r->{depth}' | sort)"
+    "$(json '.[] | select(.depth > 0).row | "\(.caller)\t\(.function)\t\(.calls)"' graph.json | sort)"
 like "the graph is saved as shown" "$(cat graph.svg)" ">idle \(work.c:6\)<"
 is "a selected box highlights its events" "$(mark 5)" "$(events all main)"
 is "the filter keeps matching functions with callers and callees" "$(seen filtered.tab | cut -f1 | cut -d' ' -f1 | paste -sd' ')" "main idle locked"

@@ -92,21 +92,6 @@ POET_OUTPUT=plain.poet ./plain >/dev/null
 until_true finished measured.poet
 until_true finished plain.poet
 
-# cells FILE EXPRESSION...: evaluates them with @row the cells of each row, @all rows as they are, %total
-cat >cells.pl <<'P'
-use JSON::PP;
-open my $f, "<", shift or die;
-my (@all, $end);
-while (<$f>) { my $o = decode_json($_); push @all, $o if $o->{row}; $end = $o if $o->{total}; }
-our @row = map { $_->{row} } @all;
-our %total = %{$end->{total}};
-our @notes = @{$end->{notes}};
-sub sum { my $name = shift; my $s = 0; $s += $_->{$name} // 0 for @_; $s }
-binmode STDOUT, ":utf8";
-print eval(shift) // "undef", "\n";
-die $@ if $@;
-P
-cells() { perl cells.pl "$@"; }
 line() { grep -n -- "/\* $1 \*/" "$source" | cut -d: -f1; }
 between() { # between NAME VALUE LEAST MOST
     if [ "$2" -ge "$3" ] && [ "$2" -le "$4" ]; then ok "$1"; else not_ok "$1" "got: $2, not $3 to $4"; fi
@@ -121,30 +106,28 @@ for run in measured plain; do
     poet waits $run.poet --json >waits.json
     poet path $run.poet --json >path.json
     for figure in waited_ns caused_wait_ns; do
-        is "$run: $figure of all files is that of all waits" "$(cells files.json "\$total{$figure}")" \
-            "$(cells waits.json '$total{waited_ns}')"
+        is "$run: $figure of all files is that of all waits" "$(json total.$figure files.json)" "$(json total.waited_ns waits.json)"
     done
-    is "$run: time on the path is the path's length" "$(cells files.json '$total{path_ns}')" "$(cells path.json '$total{length_ns}')"
+    is "$run: time on the path is the path's length" "$(json total.path_ns files.json)" "$(json total.length_ns path.json)"
     for figure in waited_ns caused_wait_ns path_ns ran_ns; do
         is "$run: $figure: known and unknown lines add up" \
-            "$(($(cells lines.json "sum('$figure', @row)") + $([ -s rest.json ] && cells rest.json "sum('$figure', @row)" || echo 0)))" \
-            "$(cells files.json "\$total{$figure}")"
+            "$(($(json "sum(rows.$figure)" lines.json) + $(json "sum(rows.$figure)" rest.json)))" "$(json total.$figure files.json)"
     done
 done
 poet source measured.poet --json >files.json
 poet source measured.poet "Wärte zwei.c" --all --json >lines.json
 poet source measured.poet "(unknown)" --json >rest.json
 poet calls measured.poet --json >calls.json
-is "self time of all lines is that of all functions" "$(cells files.json '$total{self_ns}')" "$(cells calls.json '$total{self_ns}')"
-is "self time of single lines adds up to that of all functions" "$(($(cells lines.json "sum('self_ns', @row)") + $(cells rest.json "sum('self_ns', @row)")))" \
-    "$(cells calls.json '$total{self_ns}')"
-is "calls of all lines are those of all functions" "$(cells files.json '$total{calls}')" "$(cells calls.json '$total{calls}')"
+is "self time of all lines is that of all functions" "$(json total.self_ns files.json)" "$(json total.self_ns calls.json)"
+is "self time of single lines adds up to that of all functions" \
+    "$(($(json 'sum(rows.self_ns)' lines.json) + $(json 'sum(rows.self_ns)' rest.json)))" "$(json total.self_ns calls.json)"
+is "calls of all lines are those of all functions" "$(json total.calls files.json)" "$(json total.calls calls.json)"
 poet source plain.poet --json >plain.json
-is "without a profile the number of calls is unknown" "$(cells plain.json '$total{calls}')" undef
+is "without a profile the number of calls is unknown" "$(json total.calls plain.json)" null
 like "without a profile a note explains it" "$(poet source plain.poet)" "no function profile: compile with poetcc -profile"
 
 # ---- against the program's own clock ----
-at() { cells lines.json "sum('$2', grep { \$_->{line} == $(line "$1") && !defined \$_->{last} } @row)"; }
+at() { json "sum(rows | select(.line == $(line "$1") and .last == null).$2)" lines.json; }
 between "the self time of extra() is what the program measured" "$(at EXTRA self_ns)" "$in_extra" "$at_extra"
 is "extra() has no wait time" "$(at EXTRA waited_ns)" 0
 is "extra() was called once from each of two lines" "$(at FIRST calls) $(at SECOND calls)" "1 1"
@@ -153,26 +136,35 @@ is "the called time of the calling lines is the self time of extra()" "$(($(at F
 between "the self time of a call that waits is at its line" "$(at BARRIER self_ns)" 1000000 "$at_barrier"
 between "the wait time at the barrier is at most the time of the call" "$(at BARRIER waited_ns)" 1000000 "$at_barrier"
 is "the wait time at the barrier is that of poet waits" "$(at BARRIER waited_ns)" \
-    "$(poet waits measured.poet --by site --json >sites.json; cells sites.json "sum('waited_ns', grep { (\$_->{location} // '') =~ /^run \(.*:$(line BARRIER)\)/ } @row)")"
+    "$(poet waits measured.poet --by site --json |
+        json "sum(rows | select(.location // \"\" | test(\"^run [(].*:$(line BARRIER)[)]\")).waited_ns)")"
 
 poet source measured.poet "Wärte zwei.c" --threads fast --json >fast.json
 poet waits measured.poet --threads fast --tree --json >charged.json
-made=$(cells fast.json "sum('caused_wait_ns', grep { (\$_->{line} // 0) == $(line EXTRA) } @row)")
+made=$(json "sum(rows | select(.line == $(line EXTRA)).caused_wait_ns)" fast.json)
 is "the caused wait time of extra() is that of poet waits" "$made" \
-    "$(cells charged.json "sum('attributed_ns', grep { (\$_->{segment} // '') =~ /^extra \\([^)]*:$(line EXTRA)\\)( < .*)?\$/ } @row)")"
+    "$(json "sum(rows | select(.segment // \"\" |
+        test(\"^extra [(][^)]*:$(line EXTRA)[)]( < .*)?$\")).attributed_ns)" charged.json)"
 between "the caused wait time of extra() is at most its run time" "$made" 1000000 "$at_extra"
 
 # ---- the same figures in each format ----
 poet source measured.poet "Wärte zwei.c" >lines.txt
 poet source measured.poet "Wärte zwei.c" --csv >lines.csv
 poet source measured.poet "Wärte zwei.c" --json >lines.json
+sum_of_csv() { # sum_of_csv COLUMN FILE
+    python3 -c 'import csv, sys
+column, file = sys.argv[1:]
+print(sum(int(row[column] or 0) for row in csv.DictReader(open(file, newline="", encoding="utf-8"))))' "$@"
+}
 for figure in self_ns waited_ns caused_wait_ns path_ns calls; do
-    is "source --csv: $figure equals that of JSON" "$(perl -MJSON::PP -ne 's/\r?\n//; my @c; while (/\G(?:"((?:[^"]|"")*)"|([^,]*))(?:,|$)/g) {
-        push @c, $1 // $2; last if pos == length } if (!@names) { @names = @c; next } my %c; @c{@names} = @c;
-        $s += $c{'$figure'} || 0; END { print $s + 0, "\n" }' lines.csv)" "$(cells lines.json "sum('$figure', @row)")"
+    is "source --csv: $figure equals that of JSON" "$(sum_of_csv $figure lines.csv)" "$(json "sum(rows.$figure)" lines.json)"
 done
 is "source as text has the same lines" "$(sed '1,2d;/^note: /d' lines.txt | grep -c 'EXTRA\|FIRST\|SECOND\|BARRIER\|CONDITION')" 5
-like "source as text has the figures" "$(grep EXTRA lines.txt)" "$(cells lines.json "my (\$r) = grep { \$_->{line} == $(line EXTRA) && defined \$_->{self_ns} } @row; sprintf '%.3f', \$r->{self_ns} / 1e6")"
+# self_ms NAME: its self time in lines.json, as text has it
+self_ms() {
+    printf '%.3f' "$(json "first(rows | select(.line == $(line "$1") and .self_ns)).self_ns" lines.json)e-6"
+}
+like "source as text has the figures" "$(grep EXTRA lines.txt)" "$(self_ms EXTRA)"
 poet source measured.poet "Wärte zwei.c" -o lines.pdf
 poet source measured.poet "Wärte zwei.c" -o again.pdf
 check "source as PDF has the same bytes each time" cmp lines.pdf again.pdf
@@ -183,10 +175,12 @@ for form in svg png txt; do check "source -o writes $form" poet source measured.
 is "source -o writes the printed text to a file" "$(cat lines.txt)" "$(poet source measured.poet "Wärte zwei.c")"
 
 # ---- selection of lines ----
-is "source of one function" "$(poet source measured.poet "Wärte zwei.c" extra --context 0 --json >one.json; cells one.json 'scalar @row')" 1
+is "source of one function" "$(poet source measured.poet "Wärte zwei.c" extra --context 0 --json | json '[rows] | length')" 1
 like "source --all has all lines of a file" "$(poet source measured.poet "Wärte zwei.c" --all --csv | wc -l)" "^($(wc -l <"$source")|[0-9]{2,3})$"
-is "source --context 0 has no line without a figure" "$(poet source measured.poet "Wärte zwei.c" --context 0 --json >bare.json; cells bare.json 'scalar grep { !defined $_->{share} } @row')" 0
-is "source --top 2 has the two heaviest lines" "$(poet source measured.poet "Wärte zwei.c" --context 0 --top 2 --json >two.json; cells two.json 'scalar @row')" 2
+is "source --context 0 has no line without a figure" "$(poet source measured.poet "Wärte zwei.c" --context 0 --json >bare.json
+    json '[rows | select(.share == null)] | length' bare.json)" 0
+is "source --top 2 has the two heaviest lines" "$(poet source measured.poet "Wärte zwei.c" --context 0 --top 2 --json |
+    json '[rows] | length')" 2
 is "source --sort --top has the first file" "$(poet source measured.poet --sort calls --top 1 --csv --columns file | tr -d '\r' | sed 1d)" "$source"
 is "source accepts the end of a file's path" "$(poet source measured.poet "a dir/Wärte zwei.c" --json)" "$(poet source measured.poet "$source" --json)"
 is "source of an unknown file exits with 2" "$(status poet source measured.poet nowhere.c)" 2
@@ -196,7 +190,7 @@ is "source --sort of lines exits with 2" "$(status poet source measured.poet "W�
 is "source --sort with an unknown column exits with 2" "$(status poet source measured.poet --sort nothing)" 2
 is "source with too many operands exits with 2" "$(status poet source measured.poet a b c)" 2
 poet source measured.poet --from 1ms --json >part.json
-is "source --from: calls are unknown in a part of the run" "$(cells part.json '$total{calls}')" undef
+is "source --from: calls are unknown in a part of the run" "$(json total.calls part.json)" null
 like "source --from: a note explains it" "$(poet source measured.poet --from 1ms)" "calls are sums over each thread's lifetime and are omitted for a part of the run"
 
 is "bash completes the files of a run" "$(bash -c 'eval "$(poet --completion bash)"; COMP_LINE="poet source measured.poet W"
@@ -237,11 +231,13 @@ until_true finished inlined.poet
 poet source inlined.poet inlined.cc --json >inlined.json
 at=$(grep -n INLINED inlined.cc | cut -d: -f1)
 like "an inlined lock is at the line of its outermost call" \
-    "$(cells inlined.json "join ' ', sort map { \$_->{function} } grep { (\$_->{line} // 0) == $at && defined \$_->{ran_ns} } @row")" '^void work<int>.* void work<long>'
+    "$(json "[rows | select(.line == $at and .ran_ns).function] | sort | join(\" \")" inlined.json)" '^void work<int>.* void work<long>'
 is "an inlined lock is not at the line of its header" "$(status poet source inlined.poet lock.h)" 2
-is "time around a loop without a line has its own row" "$(cells inlined.json "(scalar grep { (\$_->{text} // '') eq '(from here to here again)' } @row) > 1")" 1
+is "time around a loop without a line has its own row" \
+    "$(json '[rows | select(.text == "(from here to here again)")] | length > 1' inlined.json)" true
 
-is "source of all instances of a template" "$(poet source inlined.poet inlined.cc work --json >work.json; cells work.json 'sum("ran_ns", @row) > 0')" 1
+is "source of all instances of a template" \
+    "$(poet source inlined.poet inlined.cc work --json | json 'sum(rows.ran_ns) > 0')" true
 
 # ---- modified and missing sources ----
 touch -d '+1 day' "$source"
@@ -250,8 +246,9 @@ like "a source file modified after the run is noted at its lines" "$(poet source
 mkdir -p elsewhere/deep
 mv "$source" "elsewhere/deep/Wärte zwei.c"
 poet source measured.poet "Wärte zwei.c" --json >gone.json
-like "a missing source file is noted" "$(cells gone.json 'join " ", @notes')" "Wärte zwei.c: not found"
-is "figures of a missing source file remain" "$(cells gone.json 'sum("self_ns", @row)')" "$(cells bare.json 'sum("self_ns", @row)')"
+like "a missing source file is noted" "$(json '.[-1].notes[]' gone.json)" "Wärte zwei.c: not found"
+is "figures of a missing source file remain" \
+    "$(json 'sum(rows.self_ns)' gone.json)" "$(json 'sum(rows.self_ns)' bare.json)"
 is "source --path maps a directory" "$(poet source measured.poet "Wärte zwei.c" --path "$work/a dir=$work/elsewhere/deep" --context 0 | grep -c BARRIER)" 1
 is "source --path matches whole directory names only" "$(poet source measured.poet "Wärte zwei.c" --path "$work/a d=$work/elsewhere/deep" --context 0 | grep -c BARRIER)" 0
 is "source --path accepts a directory alone" "$(poet source measured.poet "Wärte zwei.c" --path "$work/elsewhere/deep" --context 0 | grep -c BARRIER)" 1
@@ -274,7 +271,7 @@ echo "$@" >>edited
 E
 chmod +x editor
 poet source measured.poet "Wärte zwei.c" --all --json >lines.json
-row=$(cells lines.json "my (\$i) = grep { \$row[\$_]{line} == $(line BARRIER) && defined \$row[\$_]{waited_ns} } 0 .. \$#row; \$i")
+row=$(json "[rows | .line == $(line BARRIER) and .waited_ns != null] | index(true)" lines.json)
 events=$(poet dump --json measured.poet | grep "\"site\":\"[^\"]*:$(line BARRIER)\"" |
     sed 's/.*"event":"\([0-9:]*\)".*/\1/' | sort -u | tr '\n' ' ')
 there=$(poet dump --json measured.poet | grep "\"site\":\"[^\"]*:$(line CONDITION)\"" | sed 's/.*"event":"\([0-9:]*\)".*/\1/' | head -n 1)
@@ -296,7 +293,7 @@ quit
 E
 VISUAL="$work/editor" timeout 100 poet view measured.poet --script script >log 2>&1
 is "the tab of source lines has the lines of the file" "$(tail -n +2 table | cut -f4 | grep -c 'EXTRA\|FIRST\|SECOND\|BARRIER\|CONDITION')" 5
-is "the tab of source lines has the figures of poet source" "$(grep EXTRA table | cut -f6)" "$(cells lines.json "my (\$r) = grep { \$_->{line} == $(line EXTRA) && defined \$_->{self_ns} } @row; sprintf '%.3f', \$r->{self_ns} / 1e6")"
+is "the tab of source lines has the figures of poet source" "$(grep EXTRA table | cut -f6)" "$(self_ms EXTRA)"
 is "selecting a line marks its events" \
     "$(sed 's/^events //;s/ lines.*//' marks | tr ' ' '\n' | sort -u | tr '\n' ' ')" "$events"
 like "selecting a line marks its threads" "$(cat marks)" " lines [0-9]+ [0-9]+$"
