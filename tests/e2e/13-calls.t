@@ -222,10 +222,11 @@ C
 poetcc -trace -w each.c -o each
 ./each 2>/dev/null
 until_true finished each.*.poet
-events_of() { poet dump "$1" --json | perl -ne '
-    if (/^\{"line":(\d+),.*"name":"([^"]*)"/) { $name{$1} = $2 }
-    if (/"event":"(\d+):\d+","type":"(\w+)"/) { push @{$e{$1}}, $2 }
-    END { print "$name{$_}: @{$e{$_}}\n" for sort { $name{$a} cmp $name{$b} } grep { $e{$_} } keys %name }'; }
+events_of() { # events_of FILE: each line that is not hidden, with the types of its events
+    poet dump "$1" --json | json 'map(select(.event)) as $events | [.[] | select(.hidden == false)] | sort_by(.name)[] |
+        "\(.line):" as $number | [.name + ":", ($events[] | select(.event | startswith($number)).type)] |
+        select(length > 1) | join(" ")'
+}
 is "each line has exactly the events of its calls" "$(events_of each.*.poet | sed 's|^/poet-test-[0-9]*:|named:|')" "named: acquired sem_acquired released
 child: create start exit close
 lock: read_acquired acquire relock unlock_inner read_released write_acquired acquire lock write_released

@@ -108,8 +108,8 @@ step=$(poet path mixed.poet --json | sed -n '2s/.*"segment":"\([^"]*\)".*/\1/p')
 is "path --what-if with factor 1 has the length of the run" \
     "$(poet path --json --what-if "$step=1" mixed.poet | tail -n 1 | figure_of if_ns)" "$long"
 is "path --by piece: the pieces are consecutive" "$(poet path --by piece --json mixed.poet |
-    perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next; print "gap\n" if defined $at && $r->{from_ns} != $at;
-        $at = $r->{from_ns} + $r->{critical_path_ns}; $sum += $r->{critical_path_ns}; END { print $sum }')" "$long"
+    json '[rows] | (range(1; length) as $i | select(.[$i].from_ns != (.[$i - 1] | .from_ns + .critical_path_ns)) | "gap"),
+        sum(.[].critical_path_ns)')" "$long"
 
 # ---- a truncated file ----
 size=$(stat -c %s mixed.poet)

@@ -78,8 +78,7 @@ program=$!
 pids="$pids $program"
 dead() { poet blocked killed.poet | grep -q ^DEADLOCK; }
 until_true dead
-run_of() { poet ls --json | RUN=$1 perl -MJSON::PP -0777 -ne '
-    my ($r) = grep { $_->{run} eq $ENV{RUN} } @{decode_json($_)->{runs}}; print join " ", map { $r->{$_} // "null" } qw(program status)'; }
+run_of() { poet ls --json | json ".[0].runs[] | select(.run == \"$1\") | \"\(.program) \(.status)\""; }
 is "ls: a live run" "$(run_of killed.poet)" "deadlock live"
 is "rm: a live run is refused" "$(poet rm -f killed.poet 2>&1 | head -n 1)" "poet rm: killed.poet: run is live (still being written)"
 check "rm: the file of a live run remains" test -s killed.poet
@@ -92,7 +91,8 @@ is "ls: a run in the current directory" "$(run_of here.poet)" "prodcons complete
 like "ls: an unreadable run has the reason" "$(poet ls | grep ^broken)" "unreadable: [a-z]"
 is "ls: each run is listed once" "$(poet ls | grep -c '\.poet ')" 4
 is "ls: runs of a directory" "$(poet ls "$XDG_STATE_HOME/poet" | tail -n 1 | cut -d, -f1)" "1 run"
-is "ls --json: the number of events is that of poet stat" "$(poet ls --json here.poet | perl -MJSON::PP -0777 -ne 'print decode_json($_)->{runs}[0]{events}')" "$(figure here.poet events)"
+is "ls --json: the number of events is that of poet stat" \
+    "$(poet ls --json here.poet | json '.[0].runs[0].events')" "$(figure here.poet events)"
 is "ls: a missing directory exits with 1" "$(status poet ls nowhere)" 1
 is "ls --sort name sorts by name" "$(poet ls --sort name | sed -n 's/^\([a-z]*\)\.poet .*/\1/p' | tr '\n' ' ')" "broken here kept killed "
 touch -d '2001-01-01' here.poet
