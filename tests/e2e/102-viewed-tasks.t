@@ -13,7 +13,7 @@ until_true finished work.poet
     [.[] | select(.event and .state == "ordered" and .time_ns) | . as $event | $spells[] | select(
         .lines[0] == $event.thread and $event.time_ns - 1 > .row.from_ns and
         $event.time_ns + 1 < .row.from_ns + .row.duration_ns) | {event: $event.event, on: .row.worker}] |
-    unique_by(.on | name)[] | "\(.event)\t\(.on)"' >events
+    unique_by(.on | first_word)[] | "\(.event)\t\(.on)"' >events
 {
     echo 'action show-event'
     while IFS=$'\t' read -r at _; do printf 'action go %s\nstate panel said.%s\n' "$at" "${at/:/-}"; done <events

@@ -7,7 +7,7 @@ measured() { # measured TRACE PROGRAM...: its exit status after the trace is fin
     local status=$?
     until_true finished "$1" && return $status
 }
-names() { poet calls "$1" --json | json 'rows | "\(.function | name):\(.calls)"' | sort | xargs; }
+names() { poet calls "$1" --json | json 'rows | "\(.function | first_word):\(.calls)"' | sort | xargs; }
 
 # ---- -ignore ----
 cat >turns.c <<'C'
@@ -129,7 +129,7 @@ C
 poetcc -profile -O1 stretches.c -o stretches
 measured stretches.poet ./stretches
 is 'coroutine: the durations of its single calls are null' \
-    "$(poet calls --json stretches.poet | json 'row("body", "drive") | [(.function | name), .calls,
+    "$(poet calls --json stretches.poet | json 'row("body", "drive") | [(.function | first_word), .calls,
         if .max_ns == null then "-" else "most" end, if .mean_ns == null then "-" else "mean" end] | join(" ")' |
         sort | xargs)" \
     'body 1 - mean drive 6 most mean'

@@ -5,7 +5,7 @@
 entries() { python3 "$root/tests/e2e/entries.py" "$@"; }
 every() { POET_MEASURE=calls=every POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # every TRACE PROGRAM...
 # functions .COLUMN, ...: each function with these columns, of the JSON of a table
-functions() { json "rows | [(.function | name), $1] | join(\" \")" | sort; }
+functions() { json "rows | [(.function | first_word), $1] | join(\" \")" | sort; }
 
 # ---- the order of calls ----
 cat >threads.c <<'C'
@@ -144,8 +144,8 @@ poetcc -profile -ignore=ms,now -g -O1 cases.c -o cases
 every cases.poet ./cases
 # Below a function, at depth 1, is a sum of what it called, and at depth 2 each function that it called.
 poet calls cases.poet --cases --json | json '
-    foreach (.[] | select(.row)) as $line (""; if $line.depth == 0 then $line.row.function | name else . end;
-        . as $caller | $line.row + {function: ($line.row.function | name)} |
+    foreach (.[] | select(.row)) as $line (""; if $line.depth == 0 then $line.row.function | first_word else . end;
+        . as $caller | $line.row + {function: ($line.row.function | first_word)} |
         select($line.depth != 1 and .function != "here") |
         if $line.depth == 0 then "" else "\($caller) > " end + "\(.function) \(.class) \(.calls)" +
         if .elapsed_ns > 0 and .thread_ns >= .elapsed_ns then "" else " wrong" end)' |

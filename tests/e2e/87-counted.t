@@ -20,7 +20,7 @@ C
 run() { out=$1; shift; rm -f "$out"; POET_OUTPUT=$PWD/$out "$@" 2>program.err; }
 # table FILE OPTION...: per row path or function, calls, counted calls, and whether it has times (-: none)
 table() {
-    poet calls "$@" --json | json 'rows | [(.caller // "-" | name), (.function | name), .calls, .untimed,
+    poet calls "$@" --json | json 'rows | [(.caller // "-" | first_word), (.function | first_word), .calls, .untimed,
         if .self_ns == null then "-" else "timed" end] | join(":")' | sort | xargs
 }
 # whole FILE: do self times and unaccounted time add up to each thread's lifetime?
@@ -133,7 +133,7 @@ done
 like 'calls --blocks notes the missing records' "$(poet calls --blocks mid every.poet)" 'note: 1000 calls in it were counted but not timed: they end no block'
 # Fifty of each hundred calls of leaf are those of tiny, which mid calls; they are on no line of mid.
 is 'calls --blocks: a block is between lines of its own function' "$(poet calls --blocks mid every.poet --json |
-    json 'rows | [.lines, (.after // "-" | name), .count] | join(":")' | xargs)" 'from 6:-:10 9-end:leaf:10 :leaf:500'
+    json 'rows | [.lines, (.after // "-" | first_word), .count] | join(":")' | xargs)" 'from 6:-:10 9-end:leaf:10 :leaf:500'
 like 'calls --blocks notes calls from other functions' "$(poet calls --blocks mid every.poet)" 'note: 500 calls came from code of other functions'
 run whole.poet env POET_MEASURE=calls=every ./lines
 is 'calls of a complete trace have no note of missing records' "$(for o in --every '--with mid' --cases '--blocks mid'; do poet calls $o whole.poet; done |
@@ -151,7 +151,7 @@ C
 run two.poet env POET_PROFILE_COUNT_ONLY=tiny ./two
 # sums COLUMN: the groups, and whether their times add up to the total
 sums() {
-    json "([rows | [(.$1 / \"/\" | last | name), .functions, .calls, .flags] | join(\":\")] | sort[]),
+    json "([rows | [(.$1 / \"/\" | last | first_word), .functions, .calls, .flags] | join(\":\")] | sort[]),
         if sum(rows.self_ns) == total.self_ns then \"whole\" else \"not whole\" end" | paste -sd' '
 }
 is 'calls --by file: the groups' "$(poet calls two.poet --by file --json | sums file)" 'a.c:2:15002:some not timed b.c:2:11: whole'

@@ -14,15 +14,13 @@ def cells(f; $separator): [f | if . == null then "-" else tostring end] | join($
 def cells(f): cells(f; " ");
 # the name of each row's function and some of its values: by_function(.calls)
 def by_function(f): rows | cells((.function | first_word), f);
-# a function without its place: "work" of "work (prog.c:7)"
-def name: (. / " ")[0];
-def of_thread($thread): rows | select(.thread == $thread);
 def sum(f): reduce f as $x (0; . + $x);
 # the lines of one of several tables
 def table($name): [foreach .[] as $line (null; $line.table // .; select(. == $name) | $line)];
 # rows of a metric of `poet usage` or `poet metrics`; of any rows, those of a thread
 def metric($name): rows | select(.metric == $name);
 def of($thread): select(.thread == $thread);
+def of_thread($thread): rows | of($thread);
 # of a row of `poet states`: the time in all states
 def time_in_states: .created_ns + .runnable_ns + .running_ns + .blocked_ns + .other_off_cpu_ns + .exited_ns;
 # ns as ms, with six digits
