@@ -45,50 +45,13 @@ poetcc -trace -g turns.c -o turns
 POET_SERVER= POET_OUTPUT=turns.poet ./turns
 until_true finished turns.poet
 
-# compare.pl LIST CHART: each character of a text chart is the state with the most time there in the list of intervals, or
-# one with nearly as much, or several; and it is blank where the thread did not exist.
-cat >compare.pl <<'P'
-my ($list, $chart) = @ARGV;
-my (%spells, $bad, $seen, $from, $to);
-my %letter = (created => ".", exited => ".", runnable => "~", running => "=", blocked => "#", "off-CPU (other)" => "s");
-my %unit = (ns => 1, "\xc2\xb5s" => 1e3, us => 1e3, ms => 1e6, s => 1e9);
-open my $f, "<", $list or die;
-while (<$f>) {
-    my ($thread, $state, $at, $took) = /"thread":"([^"]*)","state":"([^"]*)","from_ns":(-?\d+),"duration_ns":(\d+)/ or next;
-    push @{$spells{$thread}}, [$letter{$state}, $at, $at + $took];
-}
-open $f, "<", $chart or die;
-while (<$f>) {
-    ($from, $to) = ($1 * $unit{$2}, $3 * $unit{$4}) if /^from ([\d.]+) (\S+) to ([\d.]+) (\S+)/;
-    next unless /^(T:\S+)( +.*)$/;
-    my ($thread, $row) = ($1, $_);
-    chomp $row;
-    $row = substr $row, $ENV{NAMES} + 2;
-    my $each = ($to - $from) / length $row;
-    for my $i (0 .. length($row) - 1) {
-        my ($a, $b, %of, $all) = ($from + $i * $each, $from + ($i + 1) * $each);
-        for my $s (@{$spells{$thread}}) {
-            my $part = ($s->[2] < $b ? $s->[2] : $b) - ($s->[1] > $a ? $s->[1] : $a);
-            $of{$s->[0]} += $part if $part > 0;
-            $all += $part if $part > 0;
-        }
-        my $is = substr $row, $i, 1;
-        my ($most) = sort { $b <=> $a } values %of;
-        $seen++ if $is ne " ";
-        my $right = $is eq " " ? $all < 0.01 * $each : $is eq "%" ? $most < 0.65 * $all : $of{$is} > 0.55 * $all;
-        $bad .= "$thread, letter $i is '$is', but " . join(", ", map { "$_ " . int(100 * $of{$_} / $each) } keys %of) . "\n"
-            unless $right;
-    }
-}
-print $bad // "alike\n", $seen > 50 ? "" : "little is seen\n";
-P
-names() { sed -n 's/^\(T:[^ ]*\).*/\1/p' "$1" | awk '{ if (length > n) n = length } END { print n }'; }
+compare() { python3 "$root/tests/e2e/charts.py" "$@"; }
 alike() { # WHAT OPTIONS...
     what=$1
     shift
     poet states turns.poet --list --json "$@" >list.out
     poet states turns.poet --chart transitions "$@" >chart.out
-    is "$what: chart characters are the states of the list" "$(NAMES=$(names chart.out) perl compare.pl list.out chart.out)" alike
+    is "$what: chart characters are the states of the list" "$(compare states list.out chart.out)" alike
 }
 alike "the whole run"
 began=$(sed -n 's/.*"thread":"T:two","state":"[^"]*","from_ns":\([0-9]*\).*/\1/p' list.out | head -n 1)
@@ -133,7 +96,7 @@ POET_SERVER= POET_OUTPUT=open.poet ./open
 until_true finished open.poet
 poet states open.poet --list --json >list.out
 poet states open.poet --chart transitions >chart.out
-is "a thread that waits at the end is blocked up to it" "$(NAMES=$(names chart.out) perl compare.pl list.out chart.out)" alike
+is "a thread that waits at the end is blocked up to it" "$(compare states list.out chart.out)" alike
 like "a thread that waits at the end is blocked to the last character" "$(sed -n 's/^T:work *//p' chart.out)" "####$"
 
 # ---- 300 threads ----
@@ -173,7 +136,8 @@ poet states many.poet --chart transitions --width 84mm -o many.pdf
 is "a chart with --width is one page" "$(pdfinfo many.pdf | sed -n 's/^Pages: *//p')" 1
 like "a chart with --width has that width" "$(pdfinfo many.pdf)" "Page size: *238"
 least() { # the smallest height of a word, pt
-    pdftotext -bbox "$1" - | perl -ne '/yMin="([\d.]+)".*yMax="([\d.]+)"/ and print $2 - $1, "\n"' | sort -n | head -n 1 | cut -d. -f1
+    pdftotext -bbox "$1" - | sed -n 's/.*yMin="\([0-9.]*\)".*yMax="\([0-9.]*\)".*/\1 \2/p' |
+        awk '{ printf "%.6f\n", $2 - $1 }' | sort -n | head -n 1 | cut -d. -f1
 }
 check "a chart with --width has readable text" test "$(least many.pdf)" -ge 6
 poet states turns.poet --chart transitions --width 17cm -o wide.png
@@ -191,35 +155,10 @@ poetcc -trace -O2 "$root/tests/bench/contend.c" -o contend
 POET_MAX_STALL_MS=10000 POET_KEEP=10G POET_SERVER= POET_OUTPUT=big.poet ./contend 16 8 5000000
 until_true finished big.poet
 poet states big.poet --source order --json >states.out
-spells() { perl -ne 's/"(?:runnable|running|blocked)_count":(\d+)/$n += $1/ge unless /"total"/; END { print $n }' states.out; }
+spells() { json 'sum(rows | .runnable_count + .running_count + .blocked_count)' states.out; }
 check "the run has more than 2^20 intervals" test "$(spells)" -gt 1048576
 poet states big.poet --chart overview >chart.out
-# Each row is filled from the start of its thread to its end, to a character or two.
-cat >lives.pl <<'P'
-my (%of, $bad, $seen, $from, $to);
-open my $f, "<", "states.out" or die;
-while (<$f>) {
-    my ($thread) = /"thread":"([^"]*)"/ or next;
-    my %is = /"(\w+)_ns":(-?\d+)/g;
-    $of{$thread} = [$is{start} + $is{created}, $is{end} - $is{exited}];
-}
-my %unit = (ms => 1e6, s => 1e9, "\xc2\xb5s" => 1e3, ns => 1);
-open $f, "<", "chart.out" or die;
-while (<$f>) {
-    ($from, $to) = ($1 * $unit{$2}, $3 * $unit{$4}) if /^from ([\d.]+) (\S+) to ([\d.]+) (\S+)/;
-    next unless /^(T:\S+)/ && $of{$1};
-    my ($thread, $row) = ($1, substr $_, $ENV{NAMES} + 2);
-    chomp $row;
-    my $each = ($to - $from) / length $row;
-    my ($begin, $end) = (index($row, "="), rindex($row, "=") + 1);
-    my ($a, $b) = map { ($_ - $from) / $each } @{$of{$thread}};
-    $a = 0 if $a < 0;
-    $bad .= "$thread: $begin to $end, not $a to $b\n" if $begin < 0 || abs($begin - $a) > 1.01 || abs($end - $b) > 1.01;
-    $seen++;
-}
-print $bad || "alike\n", $seen > 15 ? "" : "few rows\n";
-P
-is "each thread's row is filled from its start to its end" "$(NAMES=$(names chart.out) perl lives.pl)" alike
+is "each thread's row is filled from its start to its end" "$(compare lives states.out chart.out)" alike
 unsaid() { ! grep -q 'not all of it' chart.out; }
 check "no note about omitted intervals" unsaid
 check "a chart of 2^20 intervals is written" poet states big.poet --chart transitions --grayscale -o big.pdf
@@ -241,29 +180,7 @@ quit
 E
 timeout 100 poet view turns.poet --script script >log 2>&1
 poet states turns.poet --json >states.out
-cat >bands.pl <<'P'
-my (%of, $bad, $seen);
-open my $f, "<", "states.out" or die;
-while (<$f>) {
-    my ($thread) = /"thread":"([^"]*)"/ or next;
-    my %is = /"(\w+)_ns":(-?\d+)/g;
-    $of{$thread} = \%is;
-}
-open $f, "<", "far" or die;
-while (<$f>) {
-    my ($thread, %px) = /^row \d+ (T:\S+)/ or next;
-    $px{$1} = $2 while / (\w+) ([\d.]+)/g;
-    my $all = 0;
-    $all += $px{$_} for qw(created runnable running blocked other_off_cpu exited unknown);
-    for (qw(created runnable running blocked other_off_cpu exited)) {
-        my $is = $of{$thread}{$_} / $of{$thread}{lifetime};
-        $bad .= "$thread: $_ has $px{$_} of $all pixels, not $is\n" if abs($px{$_} / $all - $is) > 0.02;
-    }
-    $seen++;
-}
-print $bad // "alike\n", $seen == 3 ? "" : "not three\n";
-P
-is "state bands have the figures of poet states" "$(perl bands.pl)" alike
+is "state bands have the figures of poet states" "$(compare bands states.out far)" alike
 blocked() { sed -n 's/^row [0-9]* T:main .* blocked \([0-9]*\).*/\1/p' $1; }
 check "state bands of a part have that part" test "$(blocked part)" -ge "$(blocked far)" -a -s near
 quiet() { ! grep -q 'CRITICAL\|WARNING' log; }

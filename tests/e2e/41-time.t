@@ -2,50 +2,7 @@
 # Diagrams placed by time, and the overview: times in the diagram agree with those of the dump.
 . "$(dirname "$0")/lib.sh"
 
-# Reads a dump (JSON) and a diagram as text whose rows are named with the numbers of their lines. The k-th mark of a
-# row is the k-th event in the diagram; the last argument gives the number of the first one, by line
-# ("2:17 3:4"; 1 otherwise). Prints in how many places the diagram and the times disagree.
-cat >truth.pl <<'E2'
-use utf8;
-binmode STDOUT, ":utf8";
-my ($dump, $picture, $column_ns, $ends) = @ARGV;
-my (%times, %marks, @ticks, @all);
-open my $d, "<:utf8", $dump or die;
-while (<$d>) {
-    push @{$times{$1}}, $2 if /^\{"event":"(\d+):\d+".*"time_ns":(-?\d+)/;
-}
-open my $p, "<:utf8", $picture or die;
-my %unit = (ns => 1, "µs" => 1e3, ms => 1e6, s => 1e9);
-while (<$p>) {
-    if (/^ *\|-?\d/) {
-        while (/\|(-?[\d.e+]+) (ns|µs|ms|s)\b/g) { push @ticks, [$-[0], $1 * $unit{$2}] }
-    } elsif (/^\S.*?#(\d+) /) {
-        my ($line, $text) = ($1, $_);
-        while ($text =~ /[○⊘●□■]/g) { push @{$marks{$line}}, $-[0] }
-    }
-}
-my ($wrong, $seen) = (0, 0);
-for my $line (keys %marks) {
-    my @t = @{$times{$line}};
-    splice @t, 0, @t - @{$marks{$line}} if $ends eq "end";
-    $wrong++ if $ends eq "whole" && @t != @{$marks{$line}};
-    for my $i (0 .. $#{$marks{$line}}) { push @all, [$marks{$line}[$i], $t[$i]]; $seen++ }
-}
-@all = sort { $a->[1] <=> $b->[1] || $a->[0] <=> $b->[0] } @all; # events of one call have the same time
-my $most = -1;
-for (@all) { $wrong++ if $_->[0] < $most; $most = $_->[0] if $_->[0] > $most }
-my $last = -1e18;
-for my $tick (@ticks) {
-    my ($x, $at) = @$tick;
-    $wrong++ if $at < 0 || $at <= $last;
-    $last = $at;
-    for (@all) {
-        $wrong++ if $_->[0] > $x && $_->[1] < $at - $column_ns * 0.51;
-        $wrong++ if $_->[0] < $x && $_->[1] > $at + $column_ns * 0.51;
-    }
-}
-print "$wrong wrong, ", ($seen > 10 ? "events" : "$seen events"), ", ", (@ticks ? "ticks" : "no ticks"), "\n";
-E2
+by_time() { python3 "$root/tests/e2e/by-time.py" "$@"; }
 # true_picture NAME COLUMN_NS WHICH EXPORT_OPTION...
 true_picture() {
     name=$1 ns=$2 which=$3
@@ -54,7 +11,7 @@ true_picture() {
         not_ok "$name" "$said"
         return
     fi
-    is "$name" "$(perl truth.pl dump.json picture.txt "$ns" "$which")" "0 wrong, events, ticks"
+    is "$name" "$(by_time diagram dump.json picture.txt "$ns" "$which")" "0 wrong, events, ticks"
 }
 
 # Threads that use a mutex and a condition variable, with pauses in between: bursts and silence.
@@ -111,7 +68,8 @@ mv "$(trace_of bursts)" run.poet
 until_true finished run.poet
 poet dump run.poet --json >dump.json
 duration=$(figure run.poet duration_ns)
-middle=$(perl -ne 'push @e, $1 if /^\{"event":"(\d+:\d+)"/; END { print $e[@e / 2] }' dump.json)
+sed -n 's/^{"event":"\([0-9]*:[0-9]*\)".*/\1/p' dump.json >events
+middle=$(sed -n $(($(wc -l <events) / 2 + 1))p events)
 
 for us in 1 10 100 1000 100000 10000000; do
     true_picture "the whole run, $us us a column: times grow to the right, the ruler is correct" \
@@ -122,9 +80,14 @@ for us in 1 100 10000; do
     true_picture "the end of the run, $us us a column: times grow to the right" ${us}000 end --time=$us --last 60
 done
 # The number of events in the last tenth of the time.
-last=$(perl -ne 'push @t, $1 if /^\{"event":"\d.*"time_ns":(-?\d+)/; END {
-    my ($from, $to) = (sort { $a <=> $b } @t)[0, -1];
-    $n++ while $n < 15 && $t[-1 - $n] > $to - ($to - $from) / 10; print $n }' dump.json)
+last=$(sed -n 's/^{"event":"[0-9].*"time_ns":\(-*[0-9]*\).*/\1/p' dump.json | awk '
+    { time[NR] = $1 }
+    NR == 1 || $1 < from { from = $1 }
+    NR == 1 || $1 > to { to = $1 }
+    END {
+        while (n < 15 && time[NR - n] > to - (to - from) / 10) n++
+        print n
+    }')
 poet export run.poet --time=100 --last "$last" -o last.txt --no-legend
 poet export run.poet --time=100 --all -o all.txt --no-legend
 [ "$(wc -c <last.txt)" -lt $(($(wc -c <all.txt) / 3)) ] && ok "--last limits a diagram placed by time" ||
@@ -248,21 +211,8 @@ script() { timeout 300 poet view run.poet --script script >script.log 2>&1; }
 printf '%s\n' 'action time 5' 'action save-scene s1' 'action page-left' 'action save-scene s2' 'action page-left' 'action save-scene s3' 'action start' 'action save-scene s4' \
     'action time 4' 'action save-scene s5' 'action page-right' 'action save-scene s6' 'action go 50%' 'action save-scene s7' 'action time 7' 'action save-scene s8' quit >script
 check "the viewer shows a file by time" script
-cat >seen.pl <<'P'
-my (%at, $wrong, $seen);
-open my $d, "<", "dump.json" or die;
-while (<$d>) { $at{$1} = $2 if /^\{"event":"(\d+:\d+)".*"time_ns":(-?\d+)/ }
-for my $file (@ARGV) {
-    my (@x);
-    open my $f, "<", $file or die "$file";
-    while (<$f>) { push @x, [$2, $at{$1}] if /^mark (\d+:\d+) row \d+ column (\d+) / }
-    @x = sort { $a->[1] <=> $b->[1] || $a->[0] <=> $b->[0] } @x;
-    my $most = -1;
-    for (@x) { $wrong++ if $_->[0] < $most; $most = $_->[0]; $seen++ }
-}
-print $wrong + 0, " wrong, ", $seen > 60 ? "many" : $seen, " events\n";
-P
-is "the viewer by time: times grow to the right of the anchor and shrink to its left" "$(perl seen.pl s1 s2 s3 s4 s5 s6 s7 s8)" "0 wrong, many events"
+is "the viewer by time: times grow to the right of the anchor and shrink to its left" \
+    "$(by_time scenes dump.json s1 s2 s3 s4 s5 s6 s7 s8)" "0 wrong, many events"
 
 printf '%s\n' 'action fit' 'state overview-bands b1' 'action time 4' 'state overview-bands b2' 'action zoom 3 600 100' 'state overview-bands b3' 'action zoom-into 0.5' 'action save-scene near' \
     'action zoom 0.1 500 100' 'state overview-bands b4' quit >script
@@ -270,32 +220,8 @@ rm -f b?
 check "the viewer shows the overview of a file" script
 like "the overview by order: the ruler counts events" "$(cat b1)" '^tick 0\.[0-9]+ [0-9]+$'
 like "the overview by time: the ruler has times" "$(cat b2)" '^tick 0\.[0-9]+ [0-9.]+ (µs|ms|s)$'
-# The share of its time that a thread waits, from the events of the dump.
-cat >waits.pl <<'P'
-my (%name, %from, %waited, $first, $last);
-open my $d, "<", "dump.json" or die;
-while (<$d>) {
-    $name{$1} = $2 if /^\{"line":(\d+),.*"name":"([^"]*)"/;
-    next unless /^\{"event":"(\d+):\d+","type":"([^"]*)","time_ns":(\d+),.*"thread":(\d+)/;
-    my ($type, $t, $who) = ($2, $3, $4);
-    $first = $t if !defined $first || $t < $first;
-    $last = $t if $t > $last;
-    if ($type eq "wait" || $type eq "acquire" || $type eq "join") { $from{$who} //= $t }
-    elsif (defined $from{$who} && ($type eq "wake" || $type eq "lock" || $type eq "joined")) {
-        $waited{$who} += $t - $from{$who};
-        delete $from{$who};
-    }
-}
-my (%said, $wrong);
-open my $b, "<", "b2" or die;
-while (<$b>) { $said{$1} = $4 if /^row (\d+) ([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+) T:/ }
-for my $who (keys %said) {
-    my $share = $waited{$who} / ($last - $first + 1);
-    push @wrong, "$who: $said{$who}, not $share" if abs($said{$who} - $share) > 0.02;
-}
-print scalar(keys %said), " threads, ", @wrong ? join("; ", @wrong) : "right", "\n";
-P
-is "the overview: state bands show how long each thread waited" "$(perl waits.pl)" "4 threads, right"
+is "the overview: state bands show how long each thread waited" \
+    "$(by_time waits dump.json b2)" "4 threads, right"
 range() { sed -n 's/^strips by [a-z]*, \(-*[0-9]*\) to \([0-9]*\),.*/\1 \2/p' "$1"; }
 set -- $(range b2) $(range b3)
 check "the overview: zooming in shows a part" test "$3" -ge "$1" -a "$4" -le "$2" -a $(($4 - $3)) -lt $((($2 - $1) / 2))

@@ -8,29 +8,29 @@ until_true finished run.poet
 
 "$B/tests/look" run.poet living >look.out
 poet states run.poet --from 0ns --json >states.out # of a range, by the order alone
-cat >compare.pl <<'P'
-my (%of, $bad, $seen);
-open my $f, "<", "look.out" or die;
-while (<$f>) { $of{$1} = [split " ", $2] if /^line (\d+):(.*)/ }
-open $f, "<", "states.out" or die;
-while (<$f>) {
-    my $row = $_;
-    my ($line) = /"depth":0,"lines":\[(\d+)\]/ or next;
-    my ($all, $strip) = (0, $of{$line}) or next;
-    my %is = map { $_ => $row =~ /"${_}_ns":(\d+)/ ? $1 / 1e6 : 0 } qw(created runnable running blocked exited);
-    $all += $_ for values %is;
-    my @sums = @$strip; # blocked is blocked, whatever the class
-    $sums[3] += $_ for splice @sums, 4, 3;
-    my $i = 0;
-    for (qw(created runnable running blocked exited)) {
-        $bad .= "line $line: $_ $is{$_} ms, from afar $sums[$i]\n" if abs($is{$_} - $sums[$i]) > 0.03 * $all + 0.05;
-        $i++;
-    }
-    $seen++;
+# Of each line the time in each state, in ms; from the state bands, where blocked is divided into classes; and in ns.
+sed -n 's/^line \([0-9]*\):/\1/p' look.out |
+    awk '{ printf "%s %s %s %s %.6f %s\n", $1, $2, $3, $4, $5 + $6 + $7 + $8, $9 }' >bands
+json '.[] | select(.depth == 0 and (.lines | length) == 1) | .lines[0] as $line | .row |
+    [$line, .created_ns, .runnable_ns, .running_ns, .blocked_ns, .exited_ns] |
+    map(. // 0) | join(" ")' states.out >states
+compare() { # prints what is different
+    awk 'BEGIN { split("created runnable running blocked exited", state) }
+        NR == FNR { for (i = 1; i <= 5; i++) band[$1, i] = $(i + 1) }
+        NR != FNR {
+            all = ($2 + $3 + $4 + $5 + $6) / 1e6
+            for (i = 1; i <= 5; i++) {
+                ms = $(i + 1) / 1e6
+                difference = ms - band[$1, i]
+                if (difference < 0) difference = -difference
+                if (difference > 0.03 * all + 0.05)
+                    wrong = wrong "line " $1 ": " state[i] " " ms " ms, from afar " band[$1, i] "\n"
+            }
+            seen++
+        }
+        END { print wrong == "" ? "alike" : wrong; if (seen <= 5) print "few threads" }' bands states
 }
-print $bad || "alike\n", $seen > 5 ? "" : "few threads\n";
-P
-is "the pixels of a thread's state band add up to the figures of poet states" "$(perl compare.pl)" alike
+is "the pixels of a thread's state band add up to the figures of poet states" "$(compare)" alike
 
 poet path run.poet --json >path.out
 length=$(sed -n 's/.*"length_ns":\([0-9][0-9]*\).*/\1/p' path.out)
