@@ -15,16 +15,18 @@ C
 poetcc -profile -ignore=pass -g -O1 recursion.c -o recursion || exit 1
 POET_MEASURE=calls=every poet record -o recursion.poet -- ./recursion 2>/dev/null
 poet calls --cases --json recursion.poet >cases
-is 'recursion in one thread: wall-clock time equals thread time in each case' \
-    "$(perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next; $n++;
-        print "$r->{class} $r->{thread_ns} $r->{elapsed_ns}\n" if $r->{thread_ns} != $r->{elapsed_ns} || !$r->{thread_ns};
-        END { print "rows\n" if $n > 8 }' cases)" rows
+different() { # prints the cases whose times differ, and that there are cases
+    json '(rows | select(.thread_ns != .elapsed_ns or (.thread_ns // 0) == 0) |
+        "\(.class) \(.thread_ns) \(.elapsed_ns)"), ([rows] | if length > 8 then "rows" else "few rows" end)' cases
+}
+is 'recursion in one thread: wall-clock time equals thread time in each case' "$(different)" rows
 # means RUN: for each function whether its mean is between its minimum and maximum; - if it has none
 means() {
-    poet calls --graph --json "$1" | perl -MJSON::PP -ne '$r = decode_json($_)->{row} or next;
-        $s = ref $r->{function} ? $r->{function}{name} : $r->{function}; $s =~ s/ .*//; next if $seen{$s}++ || $s !~ /^(alone|ping|pong)$/;
-        $m = $r->{mean_ns}; $of{$s} = !defined $m ? "-" : $m >= $r->{min_ns} && $m <= $r->{max_ns} ? "between" : "outside";
-        END { print join(" ", map { "$_:$of{$_}" } sort keys %of), "\n" }'
+    poet calls --graph --json "$1" | json '
+        . as $table | "alone", "ping", "pong" | . as $name | $table | first(row($name)) |
+        if .mean_ns == null then "-"
+        elif .min_ns <= .mean_ns and .mean_ns <= .max_ns then "between"
+        else "outside" end | "\($name):\(.)"' | paste -sd' '
 }
 is 'recursion: the mean of a recursive function is that of its outer calls' "$(means recursion.poet)" 'alone:between ping:between pong:-'
 
@@ -48,16 +50,17 @@ int main(void) { other(); step(2); return 0; }
 C
 poetcc -profile -trace -ignore=pass -g -O1 threads.c -o threads || exit 1
 POET_MEASURE=calls poet record -o threads.poet -- ./threads 2>/dev/null
-# row FILE FUNCTION COLUMN...
-row() { perl -MJSON::PP -e 'my ($f, $of, @c) = @ARGV; open F, $f; while (<F>) { my $r = decode_json($_)->{row} or next; my $s = $r->{function};
-    $s = $s->{name} if ref $s; print join(" ", map { $r->{$_} } @c), "\n" if $s =~ /^\Q$of\E\b/ }' "$@"; }
 poet calls --json threads.poet >sums
 poet calls --by thread --json threads.poet >apart
-row apart step total_ns | sort -n >each # the thread that creates the others took longest
-is 'recursion through threads: three threads call the function' "$(row sums step calls) $(wc -l <each)" '3 3'
-is 'recursion through threads: the total is that of all threads' "$(row sums step total_ns)" "$(awk '{ sum += $1 } END { printf "%d", sum }' each)"
-is 'recursion through threads: time in created threads is in column nested_ns' "$(row sums step nested_ns)" \
-    "$(head -2 each | awk '{ sum += $1 } END { printf "%d", sum }')"
-is 'concurrent calls in several threads: no time is in column nested_ns' "$(row sums other nested_ns)" 0
+json 'row("step") | .total_ns' apart | sort -n >each # the thread that creates the others took longest
+sum() { awk '{ sum += $1 } END { printf "%d", sum }'; }
+inner=$(head -2 each | sum)
+is 'recursion through threads: three threads call the function' \
+    "$(json 'row("step") | .calls' sums) $(wc -l <each)" '3 3'
+expect sums <<E
+recursion through threads: the total is that of all threads | row("step") | .total_ns => $(sum <each)
+recursion through threads: time in created threads is in column nested_ns | row("step") | .nested_ns => $inner
+concurrent calls in several threads: no time is in column nested_ns | row("other") | .nested_ns => 0
+E
 like 'recursion through threads: poet calls prints a note' "$(poet calls threads.poet)" 'on threads that the same function created'
 done_testing

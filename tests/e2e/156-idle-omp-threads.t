@@ -52,11 +52,9 @@ int main(void)
 X
 
 # concurrent FILE FUNCTION: the number of its calls that were concurrent
-concurrent() {
-    perl -ne 'print $1 if /"function":"'"$2"' .*"calls":(?:10|6),"concurrent":(\d+)/' "$1"
-}
+concurrent() { json "row(\"$2\") | select(.calls == 10 or .calls == 6) | .concurrent" "$1"; }
 # cases FILE FUNCTION: the classes of its calls
-cases() { perl -ne 'print $1 if /"function":"'"$2"' .*?"class":"([SC])"/' "$1"; }
+cases() { json "row(\"$2\") | .class | select(. == \"S\" or . == \"C\")" "$1"; }
 
 compilers=gcc
 clang_has_openmp && compilers="gcc clang"

@@ -2,8 +2,7 @@
 # poet calls --suggest lists functions that are better not measured, and poetcc -ignore=@FILE leaves them out.
 . "$(dirname "$0")/lib.sh"
 measured() { POET_MEASURE=${METERS:-calls} POET_QUIET=1 POET_OUTPUT=$1 "${@:2}"; } # measured TRACE PROGRAM...
-names() { poet calls "$1" --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next; my $s = $r->{function};
-    $s = $s->{name} if ref $s; $s =~ s/ .*//; print "$s\n"' | sort | xargs; }
+names() { poet calls "$1" --json | json 'rows | .function | sub(" .*"; "")' | sort | xargs; }
 
 # One function is called often and is short; one is called too rarely, by one call; one often enough, but is long.
 cat >often.c <<'C'

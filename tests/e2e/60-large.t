@@ -10,13 +10,6 @@ check "large: the trace is sound" sound large.poet
 events=$(poet stat --json large.poet | sed -n 's/.*"events":\([0-9]*\).*/\1/p')
 check "large: the run has more than 500 000 events" test "$events" -gt 500000
 
-# json PERL FILE: evaluates it with $head, @rows, $end of a table
-json() {
-    FILE=$2 perl -MJSON::PP -e '
-        open my $f, "<", $ENV{FILE} or die; our ($head, @rows) = map { decode_json $_ } <$f>; our $end = pop @rows;
-        '"$1"
-}
-
 # ---- a host with little memory ----
 cat >little.c <<'C'
 #define _GNU_SOURCE
@@ -47,21 +40,24 @@ range="--from ${from}ns --to ${to}ns"
 for verb in waits states path; do
     little $most poet $verb --json $range large.poet >$verb.part
     is "poet $verb analyzes a part of the run" $? 0
-    like "poet $verb notes that only a part was analyzed" "$(json 'print join "; ", @{$end->{notes}}' $verb.part)" \
+    like "poet $verb notes that only a part was analyzed" "$(json '.[-1].notes | join("; ")' $verb.part)" \
         "only [0-9.]+ ms to [0-9.]+ ms was analyzed .run too long."
     poet $verb --json $range large.poet >$verb.whole
 done
-rows() { json 'print map { "@{[map { $_ // q(-) } @{$_->{row}}{qw(thread '"$1"')}]}\n" } grep { !$_->{depth} } @rows' $2; }
-is "states of the part are those of the whole run" "$(rows "running_ns runnable_ns blocked_ns lifetime_ns" states.part)" \
-    "$(rows "running_ns runnable_ns blocked_ns lifetime_ns" states.whole)"
+states() {
+    json '.[] | select(.depth == 0) | .row | [.thread, .running_ns, .runnable_ns, .blocked_ns, .lifetime_ns] |
+        map(. // "-") | join(" ")' "$1"
+}
+is "states of the part are those of the whole run" "$(states states.part)" "$(states states.whole)"
 little $most poet waits --by wait --top 100000 --json $range large.poet >each.part
 poet waits --by wait --top 100000 --json $range large.poet >each.whole
-each() { json 'print map { "$_->{event} $_->{row}{waited_ns} $_->{row}{end_event}\n" } grep { !$_->{depth} } @rows' $1 | sort; }
+each() { json '.[] | select(.depth == 0) | "\(.event) \(.row.waited_ns) \(.row.end_event)"' "$1" | sort; }
 each each.part >part.txt
 each each.whole >whole.txt
 check "the part has waits" test -s part.txt
 is "waits that end in the part are those of the whole run" "$(comm -23 part.txt whole.txt)" ""
-going=$(json 'print join "; ", @{$end->{notes}}' each.part | sed -n 's/.*[^0-9]\([0-9]*\) waits\{0,1\} extends\{0,1\} beyond.*/\1/p')
+going=$(json '.[-1].notes | join("; ")' each.part |
+    sed -n 's/.*[^0-9]\([0-9]*\) waits\{0,1\} extends\{0,1\} beyond.*/\1/p')
 is "waits that do not end in the part are counted" "$(($(wc -l <part.txt) + ${going:-0}))" "$(wc -l <whole.txt)"
 little 60 poet waits $range large.poet >told 2>&1
 like "a range that is too long is reported with a suggestion" "$(cat told)" "range too long to analyze as a whole .*; select a smaller part"
@@ -90,7 +86,7 @@ print(p.wait())' $verb >status
 done
 
 # ---- layout ----
-longest=$(json 'print +(grep { !$_->{depth} } @rows)[0]{event}' each.whole)
+longest=$(json 'first(.[] | select(.depth == 0) | .event)' each.whole)
 for words in waits path states report "waits --why $longest" "waits --knots"; do
     poet $words large.poet >text 2>errors
     is "poet $words: no trailing blanks, and no zero totals below empty columns" \

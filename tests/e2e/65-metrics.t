@@ -5,10 +5,8 @@ compile philosophers
 ./philosophers
 run=$(trace_of philosophers)
 check "philosophers: the trace is sound" sound "$run"
-# of FILE METER COLUMN [THREAD]
-of() { FILE=$1 perl -MJSON::PP -e 'open my $f, "<", $ENV{FILE} or die; my ($meter, $column, $thread) = @ARGV;
-    for (map { decode_json $_ } <$f>) { my $r = $_->{row} or next;
-        print $r->{$column} // "null" if $r->{metric} eq $meter && ($r->{thread} // "") eq ($thread // "") }' "${@:2}"; }
+# of FILE METRIC COLUMN: of all threads
+of() { json "rows | select(.metric == \"$2\" and (.thread // \"\") == \"\") | .$3" "$1"; }
 
 cat >own.conf <<'END'
 metrics = (
@@ -29,8 +27,8 @@ check "metrics: a duration is at most all wait time" [ "$(of m.json hungry total
 is "metrics: a formula" "$(of m.json "a fork" total | cut -d. -f1)" "$(($(of m.json hungry total) / entered))"
 is "metrics: division by zero is null" "$(of m.json nothing total)" null
 poet metrics --json --by thread -m own.conf "$run" >t.json
-is "metrics --by thread adds up to the total" "$(perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
-    $n += $r->{total} if $r->{metric} eq "forks"; END { print $n }' t.json)" "$entered"
+is "metrics --by thread adds up to the total" \
+    "$(json 'sum(rows | select(.metric == "forks") | .total)' t.json)" "$entered"
 half() { poet metrics --json -m own.conf "$@" "$run" >h.json; of h.json forks total; }
 is "metrics of two parts of a run add up to the whole" "$(($(half --to 1ms) + $(half --from 1ms)))" "$entered"
 poet metrics --csv -m own.conf "$run" >m.csv
