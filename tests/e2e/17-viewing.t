@@ -151,24 +151,6 @@ check "the first and the last scene differ" test -n "$(cmp begin end 2>&1)"
 is "the viewer logs no message during undo and redo" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
 
 # ---- servers that stall, exit, or send malformed data ----
-cat >relay.pl <<'P'
-# A relay between a viewer and a server: relay.pl SOCKET SERVER HOW BYTES. After so many bytes from the
-# server it sends nothing more (stall), disconnects (cut), or sends other bytes (garble).
-use IO::Socket::UNIX; use IO::Select;
-my ($path, $to, $how, $left) = @ARGV;
-my $l = IO::Socket::UNIX->new(Local => $path, Listen => 1) or die; my $c = $l->accept;
-my $s = IO::Socket::UNIX->new(Peer => $to) or die; my $select = IO::Select->new($c, $s);
-while (my @ready = $select->can_read) {
-    for my $f (@ready) {
-        sysread($f, my $data, 65536) or exit;
-        if ($f == $c) { syswrite $s, $data; next }
-        if ($left > 0) { syswrite $c, substr($data, 0, $left) if $left < length $data; syswrite $c, $data if $left >= length $data }
-        if ($left > 0 && $left <= length $data) {
-            exit if $how eq "cut"; syswrite $c, "nonsense " x 1000 if $how eq "garble" }
-        $left -= length $data;
-    }
-}
-P
 start_server -o again.poet -q
 ./work
 until_true finished again.poet
@@ -176,7 +158,7 @@ gone_relay() { ! kill -0 $relay 2>/dev/null; }
 for how in stall cut garble; do
     for bytes in 3000 60000; do
         rm -f relay.sock
-        perl relay.pl "$work/relay.sock" "$XDG_RUNTIME_DIR/poet.sock" $how $bytes & relay=$!
+        python3 "$root/tests/e2e/relay.py" "$work/relay.sock" "$XDG_RUNTIME_DIR/poet.sock" $how $bytes & relay=$!
         pids="$pids $relay"
         until_true test -S relay.sock
         printf 'action go 20%%\naction go 70%%\naction page-left\naction fit\naction undo\n' >script

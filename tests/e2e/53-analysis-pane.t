@@ -62,43 +62,16 @@ poetcc -trace -g ring.c -o ring
 POET_OUTPUT=ring.poet ./ring
 until_true finished ring.poet
 
-# The table as the pane shows it, from CSV. A column may be "this|that": that, where this is empty.
-cat >shown.pl <<'P'
-my @wanted = split /,/, shift;
-my ($first) = $wanted[0] =~ /^([^|]*)/;
-chomp(my $head = <STDIN>);
-$head =~ s/\r//;
-my @names = split /,/, $head;
-sub said {
-    my ($name, $value, $depth) = @_;
-    return $depth ? "" : "-" if $value eq "";
-    return sprintf "%.3f", $value / 1e6 if $name =~ /_ns$/;
-    return sprintf "%.1f %%", 100 * $value if $name eq "share";
-    return $value;
-}
-while (<STDIN>) {
-    s/\r?\n//;
-    my %cell;
-    my @values; # values with a comma are quoted
-    push @values, $1 // $2 while /\G(?:"([^"]*)"|([^,]*))(?:,|$)/g && @values < @names;
-    @cell{@names} = @values;
-    my $depth = $cell{$first} eq "" ? 1 : 0;
-    print join("\t", $depth, map {
-        my ($one, $other) = split /\|/;
-        $cell{$one} eq "" && $other && $cell{$other} ne "" ? said($other, $cell{$other}, $depth)
-                                                           : said($one, $cell{$one}, $depth) } @wanted), "\n";
-}
-P
-expected() { # PRESET COLUMNS
-    poet $1 ring.poet --csv | perl shown.pl "$2"
+expected() { # PRESET COLUMNS: the table as the pane shows it
+    poet $1 ring.poet --csv | python3 "$root/tests/e2e/pane-table.py" "$2"
 }
 got() { tail -n +2 "$1" | sed 's/^\*//'; }
 wait_of() { # the waits of a thread at a place, as JSON
     poet waits ring.poet --by wait --json | grep '"depth":0' | grep "\"location\":\"receive" | grep "\"thread\":\"T:$1\""
 }
 until=$(wait_of main | sed 's/.*"end_event":"\([0-9:]*\)".*/\1/')
-all=$(poet waits ring.poet --by wait --json | grep '"location":"receive' |
-    perl -ne 'print "$1\n" if /"end_event":"([0-9:]*)"/; print "$1\n" if /"event":"([0-9:]*)"/' | sort -u | tr '\n' ' ')
+all=$(poet waits ring.poet --by wait --json |
+    json '.[] | select((.row.location // "") | startswith("receive")) | .row.end_event, .event' | sort -u | tr '\n' ' ')
 cause=$(poet waits ring.poet --why "$until" --json | sed -n 's/.*"depth":0.*"event":"\([0-9:]*\)".*/\1/p' | tail -n 1)
 
 # ---- the pane's contents, and the effects of a selection ----
@@ -148,7 +121,7 @@ is "selecting a row of three waits marks their starts and ends" \
     "$(sed -n 2p marks | sed 's/ lines.*//; s/events//' | tr -s ' ' '\n' | sed '/^$/d' | sort -u | tr '\n' ' ')" "$all"
 like "Enter selects the longest wait of a row" "$(sed -n 1p told)" " selected [1-9][0-9]*:[0-9]* "
 like "undo clears that selection" "$(sed -n 2p told)" " selected none "
-waited=$(wait_of main | sed 's/.*"waited_ns":\([0-9]*\).*/\1/' | perl -ne 'printf "%.1f", $_ / 1e6')
+waited=$(wait_of main | sed 's/.*"waited_ns":\([0-9]*\).*/\1/' | awk '{ printf "%.1f", $1 / 1e6 }')
 said=$(sed -n 's/^reason: //p' log)
 like "the details line describes a wait in one sentence" "$said" "^waited $waited ms for T:two: .*ms, .*ms.*; compared since "
 like "the sentence names the thread that was waited for" "$said" "T:one "

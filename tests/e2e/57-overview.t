@@ -109,73 +109,26 @@ timeout 100 poet view kinds.poet --script script >log 2>&1
 # The figures of the tables for each thread, and the sums of the diagram, in ms.
 poet states kinds.poet --json >states.json
 poet path kinds.poet --by thread --json >path.json
-cat >compare.pl <<'P'
-my ($strips, $overlay, $bands, $what) = @ARGV;
-my (@label, %path, %kinds, %band, $pixels, $span, @pixel, $bad);
-sub lines { open my $f, "<", $_[0] or return; <$f> }
-for (lines($strips)) {
-    $span = ($2 - $1) / 1e6 if /, (-?\d+) to (-?\d+),/;
-    push @label, $1 if /^row .* (\S+)$/;
-}
-for (lines($overlay)) {
-    $pixels = $1 if /^trail of (\d+)/;
-    if (/^path (\d+) (\d+) (\d+) (\S+)/) {
-        $path{$label[$1]} += ($3 - $2) * $4 * $span / $pixels;
-        $pixel[$_] += $4 for $2 .. $3 - 1;
-    }
-    $kinds{$label[$1]} = {split " ", $2} if /^kinds (\d+) (.*)/;
-}
-for (lines($bands)) { $band{$1} = {split " ", $2} if /^row \d+ (\S+) (.*)/ }
-sub near { abs($_[0] - $_[1]) < 0.015 * $span or $bad .= "$_[2]: $_[0] ms, not $_[1]\n" }
-sub ms { $_[0] =~ /"$_[1]_ns":(\d+)/ ? $1 / 1e6 : 0 }
-my %is = map { /"row":.*?"thread":"([^"]*)".*"depth":0/ ? ($1 => $_) : () } lines("states.json");
-if ($what eq "path") {
-    for (lines("path.json")) { near($path{$1} // 0, ms($_, "critical_path"), $1) if /"row":.*?"thread":"([^"]*)".*"depth":0/ }
-} elsif ($what eq "kinds") {
-    for my $t (keys %is) {
-        my $sum = 0;
-        $sum += $_ * $span for values %{$kinds{$t}};
-        near($sum, ms($is{$t}, "blocked"), $t);
-    }
-} elsif ($what eq "states") {
-    for my $t (keys %is) {
-        # The part of unattributed time that ran is known for a whole lifetime only.
-        $band{$t}{rest} += $band{$t}{$_} for qw(runnable running other_off_cpu);
-        near($band{$t}{$_} * $span / $pixels, ms($is{$t}, $_), "$t $_") for qw(created blocked exited);
-        near($band{$t}{rest} * $span / $pixels, ms($is{$t}, "runnable") + ms($is{$t}, "running") + ms($is{$t}, "other_off_cpu"), "$t rest");
-    }
-} else { # all of each pixel, and no more
-    $_ > 1.002 and $bad .= "a pixel has $_ of the path\n" for @pixel;
-    my $sum = 0;
-    $sum += $_ for @pixel;
-    $bad .= "$sum of $pixels pixels have the path\n" if $sum < 0.97 * $pixels;
-}
-print $bad || (keys %is == 4 ? "alike\n" : "other threads\n");
-P
-compare() { perl compare.pl "$1.strips" "$1" "$1.bands" "$2"; }
-most() { # most DIAGRAM: the label of each row and the class it waited most by, in the order of labels
-    perl -ne 'push @label, $1 if $ARGV =~ /strips$/ && /^row .* (\S+)$/;
-        if (/^kinds (\d+) (.*)/) { my ($row, %of) = ($1, split " ", $2); my ($k) = sort { $of{$b} <=> $of{$a} } keys %of; print "$label[$row] $k\n" }' \
-        "$1.strips" "$1" | sort | tr '\n' ' '
-}
-hops() { # hops TO FROM: the path has a hop from the row of FROM to that of TO
-    perl -ne 'push @label, $1 if $ARGV =~ /strips$/ && /^row .* (\S+)$/;
-        $found = 1 if /^path (\d+) .* hops 1 after (\d+)$/ && "$label[$1] $label[$2]" eq "'"$1 $2"'";
-        END { exit !$found }' by-time.strips by-time
-}
+overview() { python3 "$root/tests/e2e/overview.py" "$@"; }
+# hops TO FROM: the path has a hop from the row of FROM to that of TO
+hops() { overview hops by-time | grep -qx "$1 $2"; }
 is "overview: no overlay at first" "$(cat nothing)" ""
-is "overview by time: the path's length on each row is that of poet path" "$(compare by-time path)" alike
-is "overview by time: the path covers the full width" "$(compare by-time covered)" alike
-is "overview by order: the path covers the full width" "$(compare by-order covered)" alike
-is "overview: wait times of each thread are those of poet states" "$(compare by-time kinds)" alike
-is "overview by time: each thread waits mostly by its class" "$(most by-time)" "T:main rendezvous T:one contention T:sleeper timeout T:two contention "
-is "overview by order: each thread waits mostly by its class" "$(most by-order)" "T:main rendezvous T:one contention T:sleeper timeout T:two contention "
-is "overview: states below the bands are those of poet states" "$(compare by-time states)" alike
+is "overview by time: the path's length on each row is that of poet path" "$(overview path by-time)" alike
+is "overview by time: the path covers the full width" "$(overview covered by-time)" alike
+is "overview by order: the path covers the full width" "$(overview covered by-order)" alike
+is "overview: wait times of each thread are those of poet states" "$(overview kinds by-time)" alike
+is "overview by time: each thread waits mostly by its class" "$(overview most by-time | tr '\n' ' ')" \
+    "T:main rendezvous T:one contention T:sleeper timeout T:two contention "
+is "overview by order: each thread waits mostly by its class" "$(overview most by-order | tr '\n' ' ')" \
+    "T:main rendezvous T:one contention T:sleeper timeout T:two contention "
+is "overview: states below the bands are those of poet states" "$(overview states by-time)" alike
 is "overview by order: state bands have a row per thread" "$(cut -d' ' -f3 by-order.bands | tr '\n' ' ')" "T:main T:one T:two T:sleeper "
 like "overview: the share of the path on hidden rows is shown" "$(head -n 1 hidden)" "hidden 0[.][0-9]*[1-9]"
 is "overview: a line group has a state band" "$(wc -l <cluster.bands)" 1
-is "overview: a line group has the whole path" "$(perl -ne '$s += ($2 - $1) * $3 if /^path 0 (\d+) (\d+) (\S+)/; $p = $1 if /^trail of (\d+)/;
-    END { print $s > 0.97 * $p && $s < 1.01 * $p ? "all" : "$s of $p" }' cluster)" all
+is "overview: a line group has the whole path" "$(awk '
+    /^trail of / { pixels = $3 }
+    /^path 0 / { path += ($4 - $3) * $5 }
+    END { print (path > 0.97 * pixels && path < 1.01 * pixels) ? "all" : path " of " pixels }' cluster)" all
 check "overview: the path has a hop from one to two" hops T:two T:one
 check "overview: the path has a hop from two to one" hops T:one T:two
 is "overview: switched off, no overlay is drawn" "$(cat off)" ""

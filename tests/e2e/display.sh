@@ -24,19 +24,13 @@ window() { xdotool search --onlyvisible --name "$1" 2>/dev/null | tail -n 1; }
 shown() { [ -n "$(window "$1")" ]; }
 not_shown() { ! shown "$1"; }
 
-# pixels NAME [WIDTHxHEIGHT+X+Y]: what is seen of a window, or of a part of it, four bytes each
-cat >pixels.pl <<'E'
-binmode STDIN;
-local $/;
-my $d = <STDIN>;
-my @h = unpack "N25", $d;
-my ($x, $y, $w, $h) = @ARGV ? $ARGV[0] =~ /(\d+)x(\d+)\+(\d+)\+(\d+)/ ? ($3, $4, $1, $2) : die : (0, 0, $h[4], $h[5]);
-print substr $d, $h[0] + 12 * $h[19] + ($y + $_) * $h[12] + 4 * $x, 4 * $w for 0 .. $h - 1;
-E
-pixels() { xwd -silent -id "$(window "$1")" 2>/dev/null | perl pixels.pl ${2:+"$2"} 2>/dev/null; }
-picture() { pixels "$@" | cksum; }
+# pixels bytes|colors NAME [WIDTHxHEIGHT+X+Y]: the pixels of a window, or of a part of it; the number of their colors
+pixels() {
+    xwd -silent -id "$(window "$2")" 2>/dev/null | python3 "$root/tests/e2e/pixels.py" "$1" ${3:+"$3"} 2>/dev/null
+}
+picture() { pixels bytes "$@" | cksum; }
 # Is there something to be seen?  A window that is not drawn yet has few colours.
-colourful() { [ "$(pixels "$@" | perl -0777 -ne '$c{$_}++ for unpack "L*"; print scalar keys %c')" -gt 20 ]; }
+colourful() { [ "$(pixels colors "$@")" -gt 20 ]; }
 # Is it drawn, and at rest?
 still() {
     seen=$(picture "$@")
