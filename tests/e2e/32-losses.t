@@ -61,7 +61,7 @@ poetcc -trace -O2 -g work.c -o work
 N=20000
 ENDPOINT=unix:$XDG_RUNTIME_DIR/poet.sock
 counter() { od -An -td8 -N8 counts | tr -d ' '; }
-told() { poet stat --json "${1:-latest}" 2>/dev/null | perl -ne '$s += $1 while /"(?:events|lost)":"?(\d+)/g; END { print $s }'; }
+told() { poet stat --json "${1:-latest}" 2>/dev/null | json '.[] | .events + .lost'; }
 # limited KIB ARG...: a server with a file size limit, as on a full disk
 limited() {
     kib=$1
@@ -259,7 +259,7 @@ POET_QUEUE_KIB=16 POET_MAX_STALL_MS=0 ./detached go >out 2>&1 &
 program=$!
 until_true sh -c 'poet runs | grep -q " live "'
 stop_process "$server"
-(perl -e 'select undef, undef, undef, 3'; kill -CONT "$server"; touch go) &
+(sleep 3; kill -CONT "$server"; touch go) &
 wait $program
 is "a slow server is not reported as exited" "$? $(cat out)" "0 "
 check "a slow server: the run finishes" until_true finished latest
@@ -268,21 +268,12 @@ stop_server
 
 # ---- damage that is found while reading ----
 
-cat >flip.pl <<'P'
-local $/; open F, "<", $ARGV[0]; binmode F; my $d = <F>; my ($at, $best, $size) = (0, 0, 0);
-while (($at = index $d, "OCHK", $at) >= 0) {
-    my ($n, $kind) = (unpack("V", substr $d, $at + 4, 4), unpack("V", substr $d, $at + 16, 4));
-    ($best, $size) = ($at, $n) if $kind == 72 && $n > $size;
-    $at += 4;
-}
-substr($d, $best + 32 + $size / 2, 1) ^= "\x04"; open G, ">", $ARGV[1]; binmode G; print G $d; print $best
-P
 start_server -o big.poet -q
 ./work counts 48000
 until_true finished latest
 BIG=$(figure latest events)
 stop_server
-place=$(perl flip.pl big.poet flipped.poet)
+place=$(python3 "$root/tests/e2e/flip-byte.py" big.poet flipped.poet)
 says="events of $BIG could not be read \(flipped.poet: part at byte $place\)"
 for command in "dump flipped.poet" "dump --json flipped.poet" "stat flipped.poet" "check flipped.poet" \
     "export flipped.poet -f chrome -o f.json"; do
@@ -292,7 +283,8 @@ for command in "dump flipped.poet" "dump --json flipped.poet" "stat flipped.poet
 done
 is "unreadable events are counted as lost" "$(told flipped.poet)" "$BIG"
 is "poet dump lists the unreadable events as lost" "$(poet dump --json flipped.poet 2>/dev/null |
-    perl -ne '$n++ if /^\{"event":"\d/; $n += $1 if /^\{"lost".*"count":(\d+)/; END { print $n }')" "$BIG"
+    sed -n 's/^{"event":"[0-9].*/1/p; s/^{"lost".*"count":\([0-9]*\).*/\1/p' |
+    awk '{ sum += $1 } END { printf "%d", sum }')" "$BIG"
 
 # ---- ended runs, and deleted files ----
 
@@ -331,23 +323,14 @@ bash -c 'ulimit -n 24; exec poet server -o few/ 2>few.log' &
 server=$!
 pids="$pids $server"
 until_true poet runs
-cat >many.pl <<'P'
-use IO::Socket::UNIX; my @s;
-push @s, IO::Socket::UNIX->new(Peer => "$ENV{XDG_RUNTIME_DIR}/poet.sock") for 1 .. 40;
-sysread $s[-1], my $answer, 200; print $answer
-P
-like "without a free file descriptor a connection is refused with the reason" "$(perl many.pl | tr -d '\0')" 'no file descriptor left'
+like "without a free file descriptor a connection is refused with the reason" \
+    "$(python3 "$root/tests/e2e/refused.py" 40)" 'no file descriptor left'
 until_true grep 'until a descriptor is free' few.log
 is "refused connections are logged once" "$(grep -c 'until a descriptor is free' few.log)" 1
 check "the server runs on after refused connections" until_true poet runs
 stop_server
 start_server -o other/ -l "$ENDPOINT"
-cat >other.pl <<'P'
-use IO::Socket::UNIX; chmod 0777, "$ENV{XDG_RUNTIME_DIR}/poet.sock"; my $s; chdir $ENV{XDG_RUNTIME_DIR};
-$( = $) = "65534 65534"; $< = $> = 65534; $> == 65534 or exit 77;
-$s = IO::Socket::UNIX->new(Peer => "poet.sock") or exit 77; sysread $s, my $answer, 200; print $answer
-P
-said=$(perl other.pl | tr -d '\0'; exit "${PIPESTATUS[0]}")
+said=$(python3 "$root/tests/e2e/refused.py" other-user)
 if [ $? = 77 ]; then skip "refusal of another user needs root"
 else like "another user is refused" "$said" 'is owned by another user'; fi
 stop_server
@@ -418,8 +401,8 @@ faults=${POET_TEST_FAULTS:-6}
 echo "# seed ${POET_TEST_SEED:-1}"
 fault() { # one of the faults, while the program runs
     case $1 in
-    stop) kill -STOP "$server"; perl -e 'select undef, undef, undef, 0.2'; kill -CONT "$server" ;;
-    pause) kill -STOP $program; perl -e 'select undef, undef, undef, 0.05'; kill -CONT $program ;;
+    stop) kill -STOP "$server"; sleep 0.2; kill -CONT "$server" ;;
+    pause) kill -STOP $program; sleep 0.05; kill -CONT $program ;;
     kill) killed=1; kill -KILL $program ;;
     signals) for _ in $(seq 50); do kill -USR1 $program; done ;;
     esac 2>/dev/null
@@ -435,7 +418,8 @@ for i in $(seq "$faults"); do
     POET_QUEUE_KIB=$queue POET_MAX_STALL_MS=$((RANDOM % 20)) ./work counts $((2 * N)) &
     program=$!
     until_true test -s counts
-    perl -e 'select undef, undef, undef, $ARGV[0] / 300000' $((RANDOM))
+    printf -v pause 0.%06d $((RANDOM * 10 / 3)) # up to 0.11 s
+    sleep "$pause"
     fault "$one"
     fault "$two"
     wait $program 2>/dev/null

@@ -85,7 +85,9 @@ begin() {
     pids="$pids $pid"
 }
 # of TABLE NAME COLUMN SOURCE [ARG...]: a cell of the row whose name starts so
-of() { poet "$1" --csv --columns "$3" "${@:5}" "$4" 2>/dev/null | tr -d '\r' | perl -ne 'BEGIN { $name = shift } print $1 if /^\Q$name\E(?: \(.*\))?,(.*)/' "$2"; }
+of() {
+    poet "$1" --csv --columns "$3" "${@:5}" "$4" 2>/dev/null | tr -d '\r' | sed -n "s/^$2\( (.*)\)\{0,1\},//p"
+}
 # near WHAT GOT COUNTER MOST: the figure is the program's counter, or up to so many more
 near() { [ -n "$2" ] && [ "$2" -ge "$3" ] && [ "$2" -le $(($3 + $4)) ] || echo "$1: $2, not $3"; }
 # Prints what is wrong with these measurements, or nothing.
@@ -113,6 +115,11 @@ opens() {
 }
 # For the file of a killed server: events may wait for partners that were never received.
 cut_off() { [ -n "$cut" ] && ! grep -v -e ': the trace is truncated: the server exited first, or the file was cut short$' -e ': is pending$' -e ': gap in event numbers$' why; }
+# pause MS: sleeps at random, for less than so many ms
+pause() {
+    local us=$((RANDOM * $1 * 1000 / 32768))
+    sleep "$(printf %d.%06d $((us / 1000000)) $((us % 1000000)))"
+}
 # ---- the program ----
 start_server -o h/ -q
 declare -A bad
@@ -120,7 +127,7 @@ for i in $(seq 0 $((kills - 1))); do
     meters=${all[i % ${#all[@]}]}
     {
         begin "$meters"
-        perl -e 'select undef, undef, undef, rand 0.12'
+        pause 120
         kill -KILL "$pid"
         wait $job
     } 2>/dev/null
@@ -141,7 +148,7 @@ for i in $(seq $(((kills + 8) / 9))); do
     start_server -o killed.poet -q
     {
         begin $everything
-        perl -e 'select undef, undef, undef, rand 1.5'
+        pause 1500
         kill -KILL "$server"
         wait "$server"
     } 2>/dev/null
