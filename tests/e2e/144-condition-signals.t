@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 
 # note_of FILE NAME: the event with the note NAME; answer FILE: how poet order relates notes p and q
-note_of() { poet dump "$1" --json | perl -ne "print \$1 if /\"event\":\"?([0-9:]+).*\"note $2\"/"; }
+note_of() { poet dump "$1" --json | sed -n "s/^{\"event\":\"\([0-9:]*\)\".*\"note $2\".*/\1/p"; }
 answer() { poet order "$1" "$(note_of "$1" p)" "$(note_of "$1" q)" 2>why; }
 doubtful() { poet dump "$1" --json | grep -cE '"uncertain":"(signal|thread)"'; }
 texts() { poet dump "$1" --json | grep -c "$2"; }

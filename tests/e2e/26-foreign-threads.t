@@ -7,9 +7,9 @@ export POET_QUIET=1
 
 # mark FILE NAME: the one critical section of the mutex of that name; marks order nothing
 mark() {
-    poet dump --json "$1" | perl -ne '
-        $line = $1 if /"line":(\d+),.*"name":"'"$2"'"/;
-        if (defined $line && /"event":"($line:\d+)","type":"acquired"/) { print $1; exit }'
+    poet dump --json "$1" | awk -F'"' -v name="$2" '
+        $2 == "line" && index($0, "\"name\":\"" name "\"") { line = substr($3, 2) + 0 }
+        line && $2 == "event" && $8 == "acquired" && index($4, line ":") == 1 { print $4; exit }'
 }
 order() { poet order "$1" "$(mark "$1" "$2")" "$(mark "$1" "$3")" 2>/dev/null; }
 said() { grep -aq -- "$2" "$1"; } # annotations stand in the file as they are
@@ -455,7 +455,7 @@ C
 cc -c -g -O1 -Wall -Wextra -Werror -I"$B/include" adapter.c && poetcc -trace -g -O1 fibres.c adapter.o -o fibres
 POET_OUTPUT=fibres.poet ./fibres
 check "an adapter of a runtime: the trace is sound" sound fibres.poet
-sites() { poet dump --json fibres.poet | perl -ne 'print "$1 " if /"type":"'"$1"'".*"site":"([^"]*)"/'; }
+sites() { poet dump --json fibres.poet | json ".[] | select(.type == \"$1\") | .site" | tr '\n' ' '; }
 is "poet_enter_at and poet_pair_at record the program's call site" "$(sites goes_in)" "fibres.c:7 fibres.c:9 "
 is "poet_leave_at records the program's call site" "$(sites is_back)" "fibres.c:8 fibres.c:9 "
 like "a line without a name is named after the source line of its creation" "$(poet dump --json fibres.poet)" '"kind":"gate".*"name":"fibres.c:6"'

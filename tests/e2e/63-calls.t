@@ -421,7 +421,7 @@ is 'calls while measurement is off are not counted, later ones have the right ca
 
 # ---- from program to table ----
 calls_of() { # calls_of TRACE SCOPE ARGUMENT...: the number of calls
-    poet calls "$1" --json "${@:3}" | perl -ne 'BEGIN { $scope = shift } print $1 if /"function":"\Q$scope\E[ "(].*?"calls":(\d+)/' "$2"
+    poet calls "$1" --json "${@:3}" | json "row(\"$2\") | .calls"
 }
 poetcc -profile -g -O1 arcs.c -o arcs
 POET_OUTPUT=arcs.poet POET_QUIET=1 ./arcs
@@ -467,13 +467,14 @@ C
 poetcc -profile -g -O1 leaf.c -o leaf
 POET_OUTPUT=leaf.poet POET_QUIET=1 ./leaf
 is 'poet calls: the self time of a leaf is its total time, though others used the CPU' \
-    "$(poet calls leaf.poet --tree --json | perl -MJSON::PP -ne 'my $r = decode_json($_)->{row} or next;
-        print "$r->{function} $r->{self_ns} $r->{total_ns}\n" if $r->{function} =~ /^leaf/ && abs($r->{self_ns} - $r->{total_ns}) > $r->{calls}')" ''
+    "$(poet calls leaf.poet --tree --json | json 'rows | select(.function | startswith("leaf")) |
+        select((.self_ns - .total_ns | fabs) > .calls) | "\(.function) \(.self_ns) \(.total_ns)"' 2>&1)" ''
 poetcc -profile -g -O0 leaf.c -o leaf
 POET_OUTPUT=leaf0.poet POET_QUIET=1 ./leaf
 is 'poet dump: an event has the calls in which it happened' \
-    "$(poet dump leaf0.poet --json | perl -MJSON::PP -ne 'my $e = decode_json($_);
-        print join(" < ", map { s/ \(.*//r } @{$e->{calls}}), "\n" if ($e->{type} // "") eq "lock"' | sort | uniq -c | tr -s ' ')" ' 400 serve'
+    "$(poet dump leaf0.poet --json |
+        json '.[] | select(.type == "lock") | .calls | map(sub(" \\(.*"; "")) | join(" < ")' |
+        sort | uniq -c | tr -s ' ')" ' 400 serve'
 for implementation in openmpi mpich; do
     if ! command -v mpicc.$implementation >/dev/null || ! [ -e "$B/lib/poet/libpoet-mpi-$implementation.so" ]; then
         skip "mpicc.$implementation is not installed"
