@@ -97,10 +97,9 @@ static pid_t number_sampler_start_command(const char *command, int output)
     return e ? -1 : pid;
 }
 
-/* Reads until end of file; returns false after SECONDS_MOST, or if stopped. */
-static bool read_all(int fd, char *text, size_t *size, const volatile int *stopped)
+/* Reads until end of file; returns false after the time `until`, or if stopped. */
+static bool read_all(int fd, char *text, size_t *size, const volatile int *stopped, long long until)
 {
-    long long until = now_ms() + SECONDS_MOST * 1000;
     for (*size = 0; !*stopped && now_ms() < until;) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         char more[4096];
@@ -114,6 +113,17 @@ static bool read_all(int fd, char *text, size_t *size, const volatile int *stopp
         *size += fits;
     }
     return false;
+}
+
+/* Waits for the command, which may have closed its output early. */
+static bool has_ended(pid_t pid, int *status, const volatile int *stopped, long long until)
+{
+    while (waitpid(pid, status, WNOHANG) == 0) {
+        if (*stopped || now_ms() >= until)
+            return false;
+        poll(NULL, 0, 1);
+    }
+    return true;
 }
 
 static bool ended_well(int status, struct error *error)
@@ -139,13 +149,15 @@ bool number_sampler_run_command(const char *command, long long *thousandths,
         return false;
     }
     close(pipes[1]);
-    bool whole = read_all(pipes[0], text, &size, stopped);
+    long long until = now_ms() + SECONDS_MOST * 1000;
+    bool whole = read_all(pipes[0], text, &size, stopped, until);
     close(pipes[0]);
-    if (!whole)
+    if (!whole || !has_ended(pid, &status, stopped, until)) {
+        whole = false;
         kill(-pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (!whole)
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            ;
         number_sampler_set_error(error, "timed out and was killed");
+    }
     return whole && ended_well(status, error) && first_number(text, size, thousandths, error);
 }

@@ -4,6 +4,8 @@
 #include "tests/unit/unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,6 +176,33 @@ static void a_command_is_killed_when_stopped(void **state)
     assert_string_equal(error.text, "timed out and was killed");
 }
 
+static int pipe_fd;
+static volatile int stopped_behind_output;
+
+/* Stops when the output has been read to its end, and the pipe is closed. */
+static void on_signal(int number)
+{
+    int saved = errno;
+    (void)number;
+    stopped_behind_output |= fcntl(pipe_fd, F_GETFD) < 0;
+    errno = saved;
+}
+
+static void a_command_that_closed_its_output_is_killed_when_stopped(void **state)
+{
+    struct error error = {""};
+    long long value;
+    (void)state;
+    pipe_fd = dup(STDIN_FILENO); /* the pipe gets the same number */
+    close(pipe_fd);
+    signal(SIGUSR1, on_signal);
+    assert_false(number_sampler_run_command(
+        "echo 5; exec >&-; i=0; while [ $i -lt 1000000 ]; do kill -USR1 $PPID; i=$((i+1)); done",
+        &value, &stopped_behind_output, &error));
+    assert_string_equal(error.text, "timed out and was killed");
+    signal(SIGUSR1, SIG_DFL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +216,7 @@ int main(void)
         cmocka_unit_test(the_output_of_a_command_is_read),
         cmocka_unit_test(a_command_that_fails_is_an_error),
         cmocka_unit_test(a_command_is_killed_when_stopped),
+        cmocka_unit_test(a_command_that_closed_its_output_is_killed_when_stopped),
     };
     return cmocka_run_group_tests_name("sampler", tests, begin, end);
 }
