@@ -267,6 +267,16 @@ static void what_is_not_supported_is_unknown(void **state)
     assert_int_equal(RULE(0, 0x0e, 7).is, RULE_UNKNOWN);
 }
 
+static void offsets_too_large_are_unknown(void **state)
+{
+    (void)state;
+    assert_int_equal(RULE(0, 0x86, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f).is,
+                     RULE_UNKNOWN);
+    assert_int_equal(RULE(0, 0x13, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x3f).is,
+                     RULE_UNKNOWN);
+    assert_int_equal(RULE(0, 0x0e, 0x80, 0x80, 0x80, 0x80, 0x20).is, RULE_UNKNOWN);
+}
+
 /* AddressSanitizer finds what is read behind the end. */
 static void truncated_tables_are_unknown(void **state)
 {
@@ -321,6 +331,26 @@ static void malformed_tables_are_not_left(void **state)
     }
 }
 
+/* As many changes of well-formed instructions. */
+static void malformed_instructions_end(void **state)
+{
+    static const uint8_t whole[] = {PUSH, MOVE, 0x0a, 0x41, 0x0c, STACK, 8, 0x0b, LEAVE};
+    unsigned random = 3;
+    (void)state;
+    for (unsigned round = 0; round < 20000; round++) {
+        uint8_t bytes[sizeof whole + 24];
+        size_t count = execution_random(&random, sizeof bytes + 1);
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = i < sizeof whole ? whole[i] : (uint8_t)execution_random(&random, 256);
+        for (unsigned i = execution_random(&random, 6); i > 0; i--)
+            bytes[execution_random(&random, sizeof bytes)] =
+                (uint8_t)execution_random(&random, 256);
+        struct unwind_rule rule = rule_by((uint8_t)execution_random(&random, 128), bytes, count,
+                                          execution_random(&random, 20));
+        assert_true(rule.is != UNWIND_CALLED || rule.up >= 8);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,8 +359,10 @@ int main(void)
         cmocka_unit_test(the_rule_changes_with_the_site),
         cmocka_unit_test(a_state_is_remembered),
         cmocka_unit_test(what_is_not_supported_is_unknown),
+        cmocka_unit_test(offsets_too_large_are_unknown),
         cmocka_unit_test(truncated_tables_are_unknown),
         cmocka_unit_test(malformed_tables_are_not_left),
+        cmocka_unit_test(malformed_instructions_end),
     };
     return cmocka_run_group_tests_name("unwinding", tests, NULL, NULL);
 }

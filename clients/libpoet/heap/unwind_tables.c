@@ -163,9 +163,19 @@ struct unwind_reading {
     uintptr_t place;
 };
 
-static void unwind_table_saved_at(struct unwind_reading *r, uint64_t is, int64_t offset)
+/* Returns an offset that is stored as a multiple; one that is too large makes the rule unknown. */
+static int64_t unwind_table_multiply(struct unwind_reading *r, int64_t factor)
 {
-    offset *= r->common->data;
+    int64_t offset;
+    if (!__builtin_mul_overflow(factor, r->common->data, &offset))
+        return offset;
+    r->now.unknown = true;
+    return 0;
+}
+
+static void unwind_table_saved_at(struct unwind_reading *r, uint64_t is, int64_t factor)
+{
+    int64_t offset = unwind_table_multiply(r, factor);
     if (is == REGISTER_FRAME)
         r->now.saved = offset;
     else if (is == REGISTER_RETURN && offset != -8)
@@ -282,10 +292,10 @@ static void unwind_table_read_one(struct unwind_reading *r, struct unwind_bytes 
         return;
     case 0x12: /* def_cfa_sf */
         r->now.by = unwind_table_read_uleb(b);
-        r->now.up = unwind_table_read_sleb(b) * r->common->data;
+        r->now.up = unwind_table_multiply(r, unwind_table_read_sleb(b));
         return;
     case 0x13:
-        r->now.up = unwind_table_read_sleb(b) * r->common->data;
+        r->now.up = unwind_table_multiply(r, unwind_table_read_sleb(b));
         return;
     case 0x0f: /* def_cfa_expression */
         r->now.by = UINT64_MAX;
