@@ -22,13 +22,38 @@ static struct swap_occurrence swap_events_make_occurrence(const struct event_inf
                                     .known = true};
 }
 
-/* Returns the event with which an operation began, such as the lock request: the thread's previous
- * event at the same call site; or else the event itself. */
-static struct swap_occurrence swap_events_begin_of(const struct swap_events *f,
-                                                   struct swap_occurrence is)
+/* Returns whether `at` is the event or the other half of its sync pair. */
+static bool is_of_point(const struct event_info *e, struct event_id at)
 {
-    const struct swap_occurrence *before = is.thread < f->room ? &f->last[is.thread] : NULL;
-    return before && before->known && before->site == is.site ? *before : is;
+    bool is = event_id_equal(e->at, at);
+    for (uint32_t i = 0; i < e->partner_count && e->relation == RELATION_SYNC; i++)
+        is |= event_id_equal(e->partners[i], at);
+    return is;
+}
+
+/* Returns whether the event is part of the thread's last operation: the other half of a sync pair,
+ * or of a type that has not occurred in it. Calls in a loop are operations of their own. */
+static bool swap_events_continues(const struct swap_operation *last, const struct event_info *e)
+{
+    bool is = last->begin.known && last->begin.site == e->site;
+    for (unsigned i = 0; is && i < last->type_count; i++)
+        is = last->types[i] != e->type;
+    return is || (last->begin.known && is_of_point(e, last->last));
+}
+
+/* Notes an event of a thread; returns the one with which its operation began, such as the lock
+ * request: an earlier one at the same call site, or itself. */
+static struct swap_occurrence swap_events_note(struct swap_events *f, const struct event_info *e)
+{
+    struct swap_occurrence is = swap_events_make_occurrence(e);
+    f->last = array_reserve_zeroed(f->last, &f->room, is.thread + 1u, sizeof *f->last);
+    struct swap_operation *last = &f->last[is.thread];
+    if (!swap_events_continues(last, e))
+        *last = (struct swap_operation){.begin = is};
+    last->last = is.at;
+    if (last->type_count < SWAP_OPERATION_TYPES)
+        last->types[last->type_count++] = is.type;
+    return last->begin;
 }
 
 /* Counts the thread's occurrences of that type and call site, including this one. */
@@ -42,15 +67,6 @@ static uint32_t swap_events_count_since(const struct swap_events *f,
     return times;
 }
 
-/* Returns whether `at` is the event or the other half of its sync pair. */
-static bool is_of_point(const struct event_info *e, struct event_id at)
-{
-    bool is = event_id_equal(e->at, at);
-    for (uint32_t i = 0; i < e->partner_count && e->relation == RELATION_SYNC; i++)
-        is |= event_id_equal(e->partners[i], at);
-    return is;
-}
-
 static unsigned named_by(const struct swap_events *f, const struct event_info *e)
 {
     return is_of_point(e, f->events[0]) ? 1 : is_of_point(e, f->events[1]) ? 2 : 0;
@@ -60,7 +76,7 @@ static unsigned named_by(const struct swap_events *f, const struct event_info *e
  * thread.) */
 static bool has_begun(const struct swap_events *f, uint32_t thread)
 {
-    return thread < f->room && f->last[thread].known;
+    return thread < f->room && f->last[thread].begin.known;
 }
 
 void swap_events_find(struct swap_events *f, const struct event_info *e)
@@ -71,12 +87,10 @@ void swap_events_find(struct swap_events *f, const struct event_info *e)
         f->late = is;
     if (!f->events[0].line || f->first.known)
         return;
+    struct swap_occurrence begin = swap_events_note(f, e);
     f->first_named = named;
     if (f->first_named)
-        f->first = swap_events_begin_of(f, is);
-    f->last = array_reserve_zeroed(f->last, &f->room, is.thread + 1u, sizeof *f->last);
-    if (f->last[is.thread].site != is.site || !f->last[is.thread].known)
-        f->last[is.thread] = is;
+        f->first = begin;
 }
 
 static bool comes_from(struct swap_events *f, const struct event_id *events, uint32_t count)

@@ -8,6 +8,8 @@
 #include "wire/trace_view.h"
 #include "wire/schedule_control.h"
 
+#define SWAP_OPERATION_TYPES 16u
+
 struct swap_events {
     struct event_id events[2]; /* as named by the user; line 0: none */
     struct swap_occurrence { /* the first of them in the trace, and the other */
@@ -22,7 +24,12 @@ struct swap_events {
     /* the other, if its thread begins after the first one in the trace */
     struct swap_occurrence late;
     struct bitset after; /* lines whose next event is after the first one */
-    struct swap_occurrence *last; /* for each thread, by line: its last occurrence */
+    struct swap_operation { /* events of a thread at one call site */
+        struct swap_occurrence begin;
+        struct event_id last;
+        uint32_t types[SWAP_OPERATION_TYPES]; /* of its events, each once */
+        unsigned type_count;
+    } *last; /* for each thread, by line: its last operation */
     size_t room;
     struct swap_occurrence *since; /* occurrences since the first one began */
     size_t count, since_room;

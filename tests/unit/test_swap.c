@@ -118,6 +118,44 @@ static void what_precedes_the_lock_request_is_repeated(void **state)
     }
 }
 
+/* It posts a semaphore in a loop: all is at one call site. */
+static void an_operation_begins_behind_the_one_before_it_at_its_site(void **state)
+{
+    struct play p = {.count = 0};
+    (void)state;
+    add(&p, AT(1, 1), 1, START, 1, NONE, NONE);
+    add(&p, AT(2, 1), 2, START, 2, NONE, NONE);
+    for (uint32_t i = 0; i < 3; i++) {
+        pair(&p, AT(1, 2 + 2 * i), AT(3, 1 + 3 * i), LOCK, 10);
+        add(&p, AT(3, 2 + 3 * i), 1, BARRIER, 10, NONE, NONE);
+        add(&p, AT(3, 3 + 3 * i), 1, RELEASED, 10, NONE, NONE);
+    }
+    pair(&p, AT(2, 2), AT(3, 10), LOCK, 20);
+    play(&p, "3:8", "2:2"); /* the third one */
+    is_at(p.swap.first.at, 1, 6);
+    repeats(&p, 2 + 2 * 4);
+    swap_events_free(&p.swap);
+}
+
+/* Either half of a sync pair may be the first one in the trace. */
+static void the_halves_of_a_pair_are_one_operation(void **state)
+{
+    struct play p = {.count = 0};
+    (void)state;
+    add(&p, AT(2, 1), 2, START, 2, NONE, NONE);
+    for (uint32_t i = 1; i <= 2; i++) {
+        add(&p, AT(3, i), 1, ACQUIRED, 10, AT(1, i), NONE);
+        add(&p, AT(1, i), 1, LOCK, 10, AT(3, i), NONE);
+    }
+    add(&p, AT(1, 3), 1, LOCK, 10, AT(3, 3), NONE);
+    add(&p, AT(3, 3), 1, ACQUIRED, 10, AT(1, 3), NONE);
+    pair(&p, AT(2, 2), AT(3, 4), LOCK, 20);
+    play(&p, "3:3", "2:2");
+    is_at(p.swap.first.at, 1, 3);
+    repeats(&p, 5);
+    swap_events_free(&p.swap);
+}
+
 static void how_often_the_other_thread_came_is_counted(void **state)
 {
     struct play p = {.count = 0};
@@ -266,6 +304,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_events_are_named_as_line_and_number),
         cmocka_unit_test(what_precedes_the_lock_request_is_repeated),
+        cmocka_unit_test(an_operation_begins_behind_the_one_before_it_at_its_site),
+        cmocka_unit_test(the_halves_of_a_pair_are_one_operation),
         cmocka_unit_test(how_often_the_other_thread_came_is_counted),
         cmocka_unit_test(what_starts_the_other_thread_is_repeated),
         cmocka_unit_test(the_other_event_is_not_repeated),
