@@ -115,13 +115,15 @@ bool task_depends_add(struct task_dependences *d, const void *address, enum depe
     struct depends_place *p = d ? task_depends_find(d, address) : NULL;
     if (!p)
         return false;
-    bool alone = task && p->group.count == 1 && p->group.keys[0] == task;
+    /* its access is implied by one that it has made there, by itself */
+    bool implied = task && p->group.count == 1 && p->group.keys[0] == task &&
+                   (p->how == how || p->how == DEPEND_WRITES);
     bool joins = p->group.count && p->how == how && how != DEPEND_WRITES;
     const struct depends_list *earlier = joins ? &p->before : &p->group;
     bool all = true;
     for (uint32_t i = 0; i < earlier->count; i++)
         all &= task_depends_add_key(before, count, earlier->keys[i], task);
-    if (!task || (alone && how == DEPEND_READS))
+    if (!task || implied)
         return all;
     if (!joins && p->group.count)
         task_depends_next_group(p, how);
