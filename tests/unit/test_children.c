@@ -9,6 +9,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -265,6 +266,51 @@ static void a_name_without_slash_is_searched_in_path(void **state)
     free(before);
 }
 
+/* A directory of that name is not executed: the search continues. */
+static void a_directory_of_that_name_is_passed_over(void **state)
+{
+    char *environment[] = {(char *)(uintptr_t) "LD_PRELOAD=libpoet.so.0", NULL};
+    char list[256], *before = strdup(getenv("PATH") ? getenv("PATH") : "");
+    struct child_preload_change change;
+    (void)state;
+    write_program(NULL, "libc.so.6");
+    unlink(other);
+    assert_int_equal(mkdir(other, 0700), 0);
+    snprintf(list, sizeof list, "%s/program", other);
+    assert_int_equal(mkdir(list, 0700), 0);
+    snprintf(list, sizeof list, "%s:%s", other, directory);
+    setenv("PATH", list, 1);
+    bool changes = child_preload_check_in_path("program", environment, &change);
+    setenv("PATH", before, 1);
+    free(before);
+    snprintf(list, sizeof list, "%s/program", other);
+    rmdir(list);
+    rmdir(other);
+    assert_true(changes);
+}
+
+static void an_empty_directory_of_path_is_the_current_one(void **state)
+{
+    static const char *const lists[] = {"", ":", "/nowhere:", ":/nowhere", "/nowhere::/nowhere"};
+    char *environment[] = {(char *)(uintptr_t) "LD_PRELOAD=libpoet.so.0", NULL};
+    char *before = strdup(getenv("PATH") ? getenv("PATH") : "");
+    int here = open(".", O_RDONLY | O_CLOEXEC);
+    unsigned found = 0;
+    (void)state;
+    write_program(NULL, "libc.so.6");
+    assert_int_equal(chdir(directory), 0);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct child_preload_change change;
+        setenv("PATH", lists[i], 1);
+        found += child_preload_check_in_path("program", environment, &change);
+    }
+    assert_int_equal(fchdir(here), 0);
+    close(here);
+    setenv("PATH", before, 1);
+    free(before);
+    assert_int_equal(found, sizeof lists / sizeof *lists);
+}
+
 static void a_process_that_may_not_open_files_changes_nothing(void **state)
 {
     (void)state;
@@ -311,6 +357,8 @@ int main(void)
         cmocka_unit_test(what_is_not_read_is_assumed_to_bear_it),
         cmocka_unit_test(malformed_files_are_read_without_faults),
         cmocka_unit_test(a_name_without_slash_is_searched_in_path),
+        cmocka_unit_test(a_directory_of_that_name_is_passed_over),
+        cmocka_unit_test(an_empty_directory_of_path_is_the_current_one),
         cmocka_unit_test(a_process_that_may_not_open_files_changes_nothing),
         cmocka_unit_test(what_was_preloaded_for_this_program_is_removed),
     };

@@ -197,31 +197,38 @@ bool child_preload_check(const char *path, char *const *environment,
     return change->bytes <= MOST_BYTES && (change->without_ours || !same);
 }
 
+/* Appends "/NAME" to the first directory of a list; nothing to an empty one, which is the current
+ * directory. Returns false if it is not the path of a file that can be executed. */
+static bool child_preload_is_program(char path[PATH_MAX], const char *list, const char *name)
+{
+    size_t n = strcspn(list, ":"), size = strlen(name);
+    if (n + size + 4 >= PATH_MAX)
+        return false;
+    memcpy(path, list, n);
+    path[n] = '/';
+    char *end = path + n + (n != 0);
+    memcpy(end, name, size + 1);
+    if (access(path, X_OK) != 0)
+        return false;
+    memcpy(end + size, "/.", 3);
+    bool is_directory = access(path, X_OK) == 0;
+    end[size] = 0;
+    return !is_directory;
+}
+
 bool child_preload_check_in_path(const char *name, char *const *environment,
                                  struct child_preload_change *change)
 {
     char path[PATH_MAX];
     if (!name || strchr(name, '/') || !seccomp_allows(ALLOWED_PROGRAMS))
         return child_preload_check(name, environment, change);
-    size_t size = strlen(name);
     const char *at = environment_get("PATH");
     int saved = errno;
-    for (at = at ? at : "/bin:/usr/bin"; *at;) {
-        size_t n = strcspn(at, ":");
-        if (n + size + 2 < sizeof path) {
-            memcpy(path, at, n);
-            path[n] = '/';
-            memcpy(path + n + (n != 0), name, size + 1);
-            if (access(path, X_OK) == 0) {
-                errno = saved;
-                return child_preload_check(path, environment, change);
-            }
-        }
-        at += n;
-        at += *at != 0;
-    }
+    bool is = child_preload_is_program(path, at = at ? at : "/bin:/usr/bin", name);
+    while (!is && (at = strchr(at, ':')) != NULL)
+        is = child_preload_is_program(path, ++at, name);
     errno = saved;
-    return false;
+    return is && child_preload_check(path, environment, change);
 }
 
 /* Writes the list for the program; returns its end. Sanitizers in front of the first library of
