@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,13 +34,18 @@ static const char *name_closed(const char *open, char opens, char closes)
     return NULL;
 }
 
+static bool name_has_letter(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* Returns whether the bracket belongs to the name of an operator: operator<, operator<<,
+ * operator(). */
 static bool name_is_operator(const char *name, const char *at)
 {
     static const char word[] = "operator";
     const size_t n = sizeof word - 1;
-    while (at > name && (at[-1] == '<' || at[-1] == '('))
+    if (*at == '<' && at > name && at[-1] == '<')
         at--;
-    return at - name >= (ptrdiff_t)n && memcmp(at - n, word, n) == 0;
+    return at - name >= (ptrdiff_t)n && memcmp(at - n, word, n) == 0 &&
+           (at - n == name || !name_has_letter(at[-(ptrdiff_t)n - 1]));
 }
 
 /* Returns the name with "..." within its outermost brackets; the caller frees it. */

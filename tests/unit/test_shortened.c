@@ -99,6 +99,7 @@ static void arguments_of_templates_are_the_first_to_go(void **state)
     cell_is("f<" SIXTY ", b<c>>::g(int)", "f<...>::g(int)");
     cell_is("f<" SIXTY ">::g<int> (f.cc:12)", "f<...>::g<...> (f.cc:12)");
     cell_is("f<" SIXTY "->b>::g", "f<...>::g"); /* no bracket */
+    cell_is("my_operator<" SIXTY ", b>::g", "my_operator<...>::g");
     cell_is("a::operator<< <" SIXTY ">", "a::operator<< <...>");
     cell_is("a::operator-><" SIXTY ">", "a::operator-><...>");
 }
@@ -109,6 +110,8 @@ static void parameters_go_next(void **state)
     cell_is("a::f(" SIXTY ", int)", "a::f(...)");
     cell_is("a::f(" SIXTY ", void (*)(int)) (f.cc:12)", "a::f(...) (f.cc:12)");
     cell_is("a::operator()(" SIXTY ")", "a::operator()(...)");
+    cell_is("a::operator<(" SIXTY ", " SIXTY ")", "a::operator<(...)");
+    cell_is("a::operator<<(" SIXTY ", " SIXTY ")", "a::operator<<(...)");
 }
 
 #define SEVEN "äöüäöüä"
