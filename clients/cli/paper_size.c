@@ -12,18 +12,20 @@ static const struct {
 } papers[] = {
     {"a4", 297, 210}, {"a3", 420, 297}, {"letter", 279.4, 215.9}, {"legal", 355.6, 215.9}};
 
+static bool paper_size_is_length(double mm) { return mm >= 50 && mm <= 5000; } /* not NaN */
+
 bool paper_size_by_name(const char *s, struct document_options *page)
 {
     double width, height;
-    char rest;
+    int end = -1;
     for (size_t i = 0; i < sizeof papers / sizeof *papers; i++)
         if (strcasecmp(s, papers[i].name) == 0) {
             page->paper_width_pt = papers[i].width_mm * 72 / 25.4;
             page->paper_height_pt = papers[i].height_mm * 72 / 25.4;
             return true;
         }
-    if (sscanf(s, "%lfx%lfm%c", &width, &height, &rest) != 3 || rest != 'm' || width < 50 ||
-        height < 50 || width > 5000 || height > 5000)
+    if (sscanf(s, "%lfx%lfmm%n", &width, &height, &end) != 2 || end < 0 || s[end] ||
+        !paper_size_is_length(width) || !paper_size_is_length(height))
         return false;
     page->paper_width_pt = width * 72 / 25.4;
     page->paper_height_pt = height * 72 / 25.4;

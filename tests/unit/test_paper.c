@@ -51,9 +51,10 @@ static void any_size_is_in_millimetres(void **state)
 
 static void other_sizes_are_rejected(void **state)
 {
-    static const char *const none[] = {"",         "a5",        "a4 ",        "100x100",
-                                       "100mm",    "49x100mm",  "100x5001mm", "-100x100mm",
-                                       "100x100m", "100x100cm", "x100mm",     "infx100mm"};
+    static const char *const none[] = {"",          "a5",        "a4 ",        "100x100",
+                                       "100mm",     "49x100mm",  "100x5001mm", "-100x100mm",
+                                       "100x100m",  "100x100cm", "x100mm",     "infx100mm",
+                                       "nanx100mm", "100xnanmm", "100x100mmm", "100x100mm2"};
     (void)state;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         struct document_options page = {.paper_width_pt = 7};
