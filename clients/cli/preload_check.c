@@ -181,8 +181,11 @@ static bool is_script(int fd, char *interpreter, size_t size)
     return true;
 }
 
+#define SCRIPTS_MOST 5u /* the kernel executes interpreters that are scripts, so deep */
+
+/* scripts: number of those that led to the file */
 static const char *preload_check_check_file(const char *path, struct preload_check *loadable,
-                                            bool script)
+                                            unsigned scripts)
 {
     char interpreter[256];
     const char *why = preload_check_privilege_problem(path);
@@ -196,8 +199,8 @@ static const char *preload_check_check_file(const char *path, struct preload_che
     Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
     if (elf && elf_kind(elf) == ELF_K_ELF)
         why = preload_check_elf(elf, loadable);
-    else if (!script && is_script(fd, interpreter, sizeof interpreter))
-        why = preload_check_check_file(interpreter, loadable, true);
+    else if (scripts < SCRIPTS_MOST && is_script(fd, interpreter, sizeof interpreter))
+        why = preload_check_check_file(interpreter, loadable, scripts + 1);
     else
         why = "it is neither a program nor a script";
     elf_end(elf);
@@ -214,7 +217,7 @@ bool preload_check_program(const char *program, struct preload_check *loadable, 
         snprintf(why, size, "%s", strerror(errno));
         return false;
     }
-    const char *reason = preload_check_check_file(loadable->path, loadable, false);
+    const char *reason = preload_check_check_file(loadable->path, loadable, 0);
     if (reason)
         snprintf(why, size, "%s", reason);
     return !reason;

@@ -175,10 +175,18 @@ static void a_program_with_the_c_library_can_be_recorded(void **state)
 
 static void scripts_are_checked_as_their_interpreters(void **state)
 {
+    char line[128];
     (void)state;
     checked(write_file("script", "#! /bin/sh -e\n", 0700), true, NULL);
     checked(write_file("text", "echo\n", 0700), true, "neither a program nor a script");
     checked(write_file("empty", "", 0700), true, "neither a program nor a script");
+    for (unsigned i = 0; i < 6; i++) { /* each is the interpreter of the next one */
+        char name[16];
+        snprintf(line, sizeof line, "#!%s\n", i ? made[made_count - 1] : "/bin/sh");
+        snprintf(name, sizeof name, "nested.%u", i);
+        checked(write_file(name, line, 0700), true,
+                i < 5 ? NULL : "neither a program nor a script");
+    }
     checked(write_file("elf", "\177ELF", 0700), true, "");
 }
 
