@@ -18,6 +18,7 @@ def connection(path):
 
 os.chdir(os.environ["XDG_RUNTIME_DIR"])
 if sys.argv[1] == "other-user":
+    os.chmod(".", 0o711)
     os.chmod("poet.sock", 0o777)
     try:
         os.setgroups([OTHER])

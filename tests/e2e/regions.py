@@ -33,7 +33,7 @@ for line in subprocess.run(["nm", "-C", sys.argv[1]], capture_output=True, text=
     if address:
         symbols[int(address, 16)] = name[2:].split("(")[0]
 
-where = tempfile.mkdtemp() + "/socket"
+where = tempfile.mkdtemp(dir=os.getcwd()) + "/socket"
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(where)
 listener.listen()
