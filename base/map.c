@@ -144,7 +144,8 @@ bool map_next(struct map_walk *walk)
 /* No entry is missed: on a removal, entries move up to places that are not examined yet. One that
  * moves across the end of the table is examined twice. */
 bool map_remove_if(struct map *map, struct map_removal *weeding, size_t most,
-                   bool (*goes)(void *context, uint64_t a, uint64_t b, void *value), void *context)
+                   bool (*is_removed)(void *context, uint64_t a, uint64_t b, void *value),
+                   void *context)
 {
     move_some(map, most);
     if (map->old)
@@ -153,7 +154,7 @@ bool map_remove_if(struct map *map, struct map_removal *weeding, size_t most,
         *weeding = (struct map_removal){map->room, 0};
     for (size_t looks = 0; looks < most && weeding->at < weeding->room; looks++) {
         struct map_entry e = map->entries[weeding->at];
-        if (e.value && goes(context, e.a, e.b, e.value))
+        if (e.value && is_removed(context, e.a, e.b, e.value))
             map_remove(map, e.a, e.b); /* another entry may have moved up to its place */
         else
             weeding->at++;

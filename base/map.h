@@ -41,7 +41,7 @@ struct map_walk {
 
 bool map_next(struct map_walk *walk);
 
-/* Removes all entries for which goes() is true, incrementally: at most `most` slots for each call.
+/* Removes all entries for which is_removed() is true, incrementally: at most `most` slots for each call.
  * Zero the state before the first call. Returns true when finished. The map may be used between two
  * calls; entries added since may be missed. */
 struct map_removal {
@@ -49,6 +49,7 @@ struct map_removal {
 };
 
 bool map_remove_if(struct map *map, struct map_removal *weeding, size_t most,
-                   bool (*goes)(void *context, uint64_t a, uint64_t b, void *value), void *context);
+                   bool (*is_removed)(void *context, uint64_t a, uint64_t b, void *value),
+                   void *context);
 
 #endif

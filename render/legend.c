@@ -94,7 +94,7 @@ static bool legend_same_entry(const struct legend_entry *e, const struct scene_k
            e->key.shape == key->shape && e->key.filled == key->filled &&
            e->key.struck == key->struck && e->key.state == key->state &&
            e->key.style == key->style && e->key.arrow == key->arrow &&
-           e->key.stands == key->stands && same_color(e->key.color, key->color);
+           e->key.relation == key->relation && same_color(e->key.color, key->color);
 }
 
 /* Is `word` one of the comma-separated words? */
@@ -270,12 +270,12 @@ static void add_standing(const struct builder *b, struct legend *l)
     const char *group = "selected event";
     if (o->selected || o->second)
         add_entry(l, (struct scene_key){.symbol = KEY_RING, .color = amber}, group, "selected");
-    for (uint8_t p = ORDER_BEFORE; o->stands && p <= ORDER_UNKNOWN; p++)
+    for (uint8_t p = ORDER_BEFORE; o->relations && p <= ORDER_UNKNOWN; p++)
         if (p != ORDER_SAME)
-            add_entry(
-                l,
-                (struct scene_key){.symbol = KEY_SIDE, .stands = RELATION_CODE(p), .color = black},
-                group, legend_relation_words[p]);
+            add_entry(l,
+                      (struct scene_key){
+                          .symbol = KEY_SIDE, .relation = RELATION_CODE(p), .color = black},
+                      group, legend_relation_words[p]);
     if (o->chain)
         add_entry(l, (struct scene_key){.symbol = KEY_LINE, .style = STYLE_SOLID, .color = amber},
                   group, "causal chain");
@@ -293,7 +293,7 @@ static void add_footnotes(const struct builder *b, struct legend *l)
 {
     for (uint32_t i = 0; i < b->footnote_count; i++) {
         char *words = xasprintf("?%u %s", i + 1, b->footnotes[i]);
-        add_entry(l, (struct scene_key){.symbol = KEY_NOTHING, .stands = (uint8_t)i}, "notes",
+        add_entry(l, (struct scene_key){.symbol = KEY_NOTHING, .relation = (uint8_t)i}, "notes",
                   words);
         free(words);
     }

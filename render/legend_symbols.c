@@ -46,7 +46,7 @@ static void paint_key_line(const struct painter *p, const struct scene_key *k)
 
 static void paint_key(struct painter *p, const struct scene_key *k)
 {
-    struct event_info event = {.stands = k->stands};
+    struct event_info event = {.to_selected = k->relation};
     struct scene_mark m = {.x_pt = k->x_pt, .y_pt = k->y_pt, .event = &event};
     switch (k->symbol) {
     case KEY_MARK:
@@ -58,8 +58,8 @@ static void paint_key(struct painter *p, const struct scene_key *k)
         mark_symbol_ring(p, &m, HALF + 1.5, k->color);
         break;
     case KEY_SIDE:
-        p->alpha = k->stands == RELATION_CODE(ORDER_CONCURRENT) ? 0.45 : 1;
-        mark_symbol_paint(p, SHAPE_CIRCLE, true, relation_marks_paint(k->stands), EVENT_ORDERED,
+        p->alpha = k->relation == RELATION_CODE(ORDER_CONCURRENT) ? 0.45 : 1;
+        mark_symbol_paint(p, SHAPE_CIRCLE, true, relation_marks_paint(k->relation), EVENT_ORDERED,
                           k->x_pt, k->y_pt);
         p->alpha = 1;
         relation_marks_side(p, &m);

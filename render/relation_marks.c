@@ -2,26 +2,26 @@
 
 #include "render/mark_symbols.h"
 
-struct target_color relation_marks_paint(uint8_t stands)
+struct target_color relation_marks_paint(uint8_t relation)
 {
     static const struct target_color past = {0, 0.45, 0.7}, future = {0.84, 0.37, 0},
                                      concurrent = {0.45, 0.45, 0.45}, same = {0.8, 0.47, 0.65},
                                      unknown = {0, 0.62, 0.45};
-    return stands == RELATION_CODE(ORDER_BEFORE)    ? past
-           : stands == RELATION_CODE(ORDER_AFTER)   ? future
-           : stands == RELATION_CODE(ORDER_SAME)    ? same
-           : stands == RELATION_CODE(ORDER_UNKNOWN) ? unknown
-                                                    : concurrent;
+    return relation == RELATION_CODE(ORDER_BEFORE)    ? past
+           : relation == RELATION_CODE(ORDER_AFTER)   ? future
+           : relation == RELATION_CODE(ORDER_SAME)    ? same
+           : relation == RELATION_CODE(ORDER_UNKNOWN) ? unknown
+                                                      : concurrent;
 }
 
 void relation_marks_side(const struct painter *p, const struct scene_mark *m)
 {
-    uint8_t stands = m->event->stands;
+    uint8_t relation = m->event->to_selected;
     for (int side = -1; side <= 1; side += 2) {
-        if (stands != RELATION_CODE(ORDER_UNKNOWN) &&
-            stands != 1 + (side < 0 ? ORDER_BEFORE : ORDER_AFTER))
+        if (relation != RELATION_CODE(ORDER_UNKNOWN) &&
+            relation != 1 + (side < 0 ? ORDER_BEFORE : ORDER_AFTER))
             continue;
-        painter_color(p, relation_marks_paint(stands));
+        painter_color(p, relation_marks_paint(relation));
         cairo_rectangle(p->cr, m->x_pt + side * (HALF + 2.3) - 0.8, m->y_pt - HALF - 1.5, 1.6,
                         2 * HALF + 3);
         cairo_fill(p->cr);
@@ -45,7 +45,7 @@ static bool is_among(const struct event_id *refs, size_t count, struct event_id 
 /* Is the mark painted under this selection? */
 bool relation_marks_enabled(const struct paint_selection *s, const struct scene_mark *m)
 {
-    switch (s && s->stands ? m->event->stands : 0) {
+    switch (s && s->relations ? m->event->to_selected : 0) {
     case RELATION_CODE(ORDER_BEFORE):
         return s->past;
     case RELATION_CODE(ORDER_AFTER):
@@ -60,10 +60,10 @@ bool relation_marks_enabled(const struct paint_selection *s, const struct scene_
 void relation_marks_mark(struct painter *p, const struct scene_mark *m,
                          const struct paint_selection *s)
 {
-    bool stands = s && s->stands && m->event->stands && m->state == EVENT_ORDERED;
-    struct target_color color = stands ? relation_marks_paint(m->event->stands) : m->color;
-    bool back = stands ? m->event->stands == RELATION_CODE(ORDER_CONCURRENT)
-                       : s && is_among(s->pale, s->pale_count, m->event->at);
+    bool colored = s && s->relations && m->event->to_selected && m->state == EVENT_ORDERED;
+    struct target_color color = colored ? relation_marks_paint(m->event->to_selected) : m->color;
+    bool back = colored ? m->event->to_selected == RELATION_CODE(ORDER_CONCURRENT)
+                        : s && is_among(s->pale, s->pale_count, m->event->at);
     p->alpha = back ? 0.45 : 1;
     struct batched_paths *batch = p->batch;
     p->batch = m->state == EVENT_PENDING ? NULL : batch; /* its cross is not batched */
@@ -74,7 +74,7 @@ void relation_marks_mark(struct painter *p, const struct scene_mark *m,
     p->alpha = 1;
     if (!s)
         return;
-    if (stands)
+    if (colored)
         relation_marks_side(p, m);
     if (is_among(s->found, s->found_count, m->event->at) ||
         is_among(s->marked, s->marked_count, m->event->at))

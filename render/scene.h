@@ -159,7 +159,7 @@ struct scene_key { /* one entry of the legend */
     enum event_state state;
     enum scene_style style; /* of a line */
     enum scene_arrow arrow;
-    uint8_t stands; /* of a side: RELATION_CODE */
+    uint8_t relation; /* of a side: RELATION_CODE */
     struct target_color color;
 };
 
@@ -212,7 +212,7 @@ struct scene_options {
     const char *title, *caption; /* NULL: none */
     bool legend;
     bool order_arrows; /* for events whose description requests them */
-    bool selected, second, stands, found, chain; /* what is highlighted in it, for the legend */
+    bool selected, second, relations, found, chain; /* what is highlighted in it, for the legend */
     double legend_width_pt; /* maximum width before line breaks; 0: the width of the drawing */
     bool vertical;
     uint64_t column_ns; /* placed by time: length of a column; there is a ruler above */

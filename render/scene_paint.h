@@ -19,8 +19,8 @@ struct paint_theme {
  * either side. */
 struct paint_selection {
     struct event_id selected, second; /* line 0: none */
-    bool stands; /* color marks by their relation to the selected event */
-    bool past, future, concurrent; /* with stands: paint these at all */
+    bool relations; /* color marks by their relation to the selected event */
+    bool past, future, concurrent; /* with relations: paint these at all */
     const struct event_id *found; /* search hits, by line and number */
     size_t found_count;
     const struct event_id *marked; /* subjects of a table, by line and number */
@@ -59,7 +59,7 @@ void painter_rotate(cairo_t *cr);
 double painter_brightness(bool dark); /* of the background, 0 to 1 */
 void painter_fill_background(cairo_t *cr, const struct paint_theme *theme);
 /* Returns the color of marks of the past, the future and the rest, from the palette of Okabe and
- * Ito (2008), which is safe for color-blind readers. stands: as in an event. */
-struct target_color relation_marks_paint(uint8_t stands);
+ * Ito (2008), which is safe for color-blind readers. relation: as in an event. */
+struct target_color relation_marks_paint(uint8_t relation);
 
 #endif

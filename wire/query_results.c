@@ -123,7 +123,7 @@ void encode_diagnosis(struct encoder *out, const struct diagnosis_info *v)
     encode_event_id(out, v->wait);
     encode_event_id(out, v->waker);
     encode_u32(out, v->waker_type);
-    encode_u8(out, v->stands);
+    encode_u8(out, v->waker_relation);
     encode_u8(out, v->went_on);
     encode_u32(out, v->able_count);
     for (uint32_t i = 0; i < v->able_count; i++) {
@@ -158,9 +158,9 @@ void decode_diagnosis(struct decoder *in, struct diagnosis_info *v)
     v->wait = decode_event_id(in);
     v->waker = decode_event_id(in);
     v->waker_type = decode_u32(in);
-    v->stands = decode_u8(in);
+    v->waker_relation = decode_u8(in);
     v->went_on = decode_u8(in);
-    if (v->stands > RELATION_CODE(ORDER_UNKNOWN))
+    if (v->waker_relation > RELATION_CODE(ORDER_UNKNOWN))
         decoder_fail(in, "invalid causal relation");
     decode_able(in, v);
     uint32_t n = decode_count(in, 4);

@@ -76,7 +76,7 @@ struct diagnosis_info {
     /* one of the waits; the last event that might have woken it, line 0: none */
     struct event_id wait, waker;
     uint32_t waker_type; /* code; 0: none */
-    uint8_t stands; /* RELATION_CODE: relation of the waker to the wait; 0: none */
+    uint8_t waker_relation; /* RELATION_CODE: of the waker to the wait; 0: none */
     uint8_t went_on; /* enum wake_effect: did a thread resume after it? */
     struct waker_info { /* threads that ever woke a waiter, the last one first */
         uint32_t thread;

@@ -113,7 +113,7 @@ static inline size_t activity_record_bytes(const struct ring_slot *slot)
 #define QUEUE_MAGIC 0x51544f50u /* "POTQ" */
 #define QUEUE_HEAD_BYTES 4096u
 #define QUEUE_DONE 1u /* the thread has ended */
-#define QUEUE_GOES_ON 2u /* another queue follows this one, whose message may arrive later */
+#define QUEUE_CONTINUED 2u /* another queue follows this one, whose message may arrive later */
 #define QUEUE_CLOCK_NS 0u /* nanoseconds of the monotonic clock */
 #define QUEUE_CLOCK_TICKS 1u /* the time-stamp counter; the reader, on the same host, converts */
 
@@ -122,7 +122,7 @@ struct queue_head {
     uint32_t clock; /* unit of time_ns */
     uint32_t follows; /* 1: follows another queue of the thread, whose contents come first */
     _Alignas(64) _Atomic uint64_t head;
-    _Atomic uint32_t done; /* QUEUE_DONE, QUEUE_GOES_ON: nothing follows head */
+    _Atomic uint32_t done; /* QUEUE_DONE, QUEUE_CONTINUED: nothing follows head */
     _Atomic uint64_t waited_ns; /* how long the thread had to wait */
     _Atomic uint64_t dropped; /* events that did not fit */
     _Atomic uint32_t waiting; /* the thread waits on `moved` (futex(2)) */

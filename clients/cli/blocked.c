@@ -257,7 +257,8 @@ static struct json_object *blocked_waker_json(const struct blocked_report *r,
 static struct json_object *blocked_diagnosis_json(const struct blocked_report *r,
                                                   const struct diagnosis_info *v)
 {
-    static const char *const stands[] = {NULL, "before", "after", "concurrent", "same", "unknown"};
+    static const char *const relations[] = {NULL,         "before", "after",
+                                            "concurrent", "same",   "unknown"};
     struct json_object *o = json_object_new_object(), *doubts = json_object_new_array(),
                        *able = json_object_new_array(), *runs = json_object_new_array();
     json_object_object_add(o, "object", blocked_line_json(r, v->about));
@@ -272,7 +273,8 @@ static struct json_object *blocked_diagnosis_json(const struct blocked_report *r
         o, "type",
         v->waker_type ? json_object_new_string(metadata_type_name(r->book, v->waker_type)) : NULL);
     json_object_object_add(o, "relation",
-                           v->stands ? json_object_new_string(stands[v->stands]) : NULL);
+                           v->waker_relation ? json_object_new_string(relations[v->waker_relation])
+                                             : NULL);
     json_object_object_add(o, "woke_waiter",
                            v->went_on == WAKE_UNKNOWN
                                ? NULL

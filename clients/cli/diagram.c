@@ -423,12 +423,12 @@ static void event_diagram_receive_relations(void *user, const struct response_ch
 static bool event_diagram_request_relations(const struct command *command, struct event_diagram *p,
                                             struct command_source *subject)
 {
-    struct event_relations stands = {&p->window, 0};
+    struct event_relations relations = {&p->window, 0};
     struct encoder body = {0};
-    while (p->place.stands && p->place.selected.line &&
-           relation_query_send(&stands, p->place.selected, &body))
+    while (p->place.color_relations && p->place.selected.line &&
+           relation_query_send(&relations, p->place.selected, &body))
         if (!command_source_request(command, subject, REQUEST_RELATIONS, &body,
-                                    event_diagram_receive_relations, &stands))
+                                    event_diagram_receive_relations, &relations))
             return false;
     return true;
 }

@@ -119,7 +119,7 @@ static void two_run_receive_here(struct two_run_diagram *h, unsigned run, struct
         ARRAY_PUSH(h->equal, h->equal_count, e->at);
     e->column = column;
     e->fold = 0;
-    e->stands = 0;
+    e->to_selected = 0;
     ARRAY_PUSH(h->window.events, h->window.event_count, *e);
     *e = (struct event_info){0};
 }

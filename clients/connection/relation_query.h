@@ -13,9 +13,9 @@ struct event_relations {
 };
 
 /* Appends the body of the next RELATIONS request; returns false when all relations are known. */
-bool relation_query_send(const struct event_relations *stands, struct event_id about,
+bool relation_query_send(const struct event_relations *relations, struct event_id about,
                          struct encoder *body);
 /* Processes a part of its response. Relations that the server did not answer remain unknown. */
-void relation_query_receive(struct event_relations *stands, const struct response_chunk *answer);
+void relation_query_receive(struct event_relations *relations, const struct response_chunk *answer);
 
 #endif

@@ -96,7 +96,7 @@ bool view_file_write(const struct view_state *p, const struct view_style *look,
     add_int(root, "column_ns", (int64_t)p->column_ns);
     add_ref(root, "selected", p->selected);
     add_ref(root, "second", p->second);
-    add_bool(root, "stands", p->stands);
+    add_bool(root, "color_relations", p->color_relations);
     add_int(root, "hide", p->hide);
     add_int(root, "labels", look->labels);
     add_bool(root, "grayscale", look->grey);
@@ -271,7 +271,7 @@ bool view_file_read(struct view_state *place, struct view_style *look,
             p.column_ns = (uint64_t)get_int(root, "column_ns", 0);
             p.selected = get_event_of(root, "selected");
             p.second = get_event_of(root, "second");
-            p.stands = get_flag(root, "stands");
+            p.color_relations = get_flag(root, "color_relations");
             p.hide = (uint8_t)get_int(root, "hide", 0);
         }
         view_state_free(place);

@@ -56,8 +56,8 @@ bool view_state_equal(const struct view_state *a, const struct view_state *b)
            a->overview_from == b->overview_from && a->overview_to == b->overview_to &&
            a->fold == b->fold && a->column_ns == b->column_ns &&
            event_id_equal(a->selected, b->selected) && event_id_equal(a->second, b->second) &&
-           a->stands == b->stands && a->hide == b->hide && same_text(a->lit, b->lit) &&
-           same_rows(a, b) && same_moves(a, b);
+           a->color_relations == b->color_relations && a->hide == b->hide &&
+           same_text(a->lit, b->lit) && same_rows(a, b) && same_moves(a, b);
 }
 
 void view_state_request(const struct view_state *place, struct window_request *request)

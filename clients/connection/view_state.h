@@ -40,8 +40,8 @@ struct view_state {
     bool fold;
     uint64_t column_ns; /* not 0: placed by time */
     struct event_id selected, second;
-    bool stands;                /* marks are colored by their relation to the selected event */
-    uint8_t hide;               /* HIDE_ bits, with stands */
+    bool color_relations;       /* marks are colored by their relation to the selected event */
+    uint8_t hide;               /* HIDE_ bits, with color_relations */
     /* the function whose share of the time is highlighted (diagram/function_highlight.h); NULL:
      * none; not saved */
     char *lit;

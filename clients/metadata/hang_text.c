@@ -182,14 +182,14 @@ static void hang_text_report_waker(const struct trace_metadata *book,
         fputs(", no thread was woken", s->f);
     char wait[48];
     event_id_print(wait, sizeof wait, v->wait);
-    if (v->stands == RELATION_CODE(ORDER_BEFORE))
+    if (v->waker_relation == RELATION_CODE(ORDER_BEFORE))
         fprintf(s->f, "; it happened before the wait (event %s)\n", wait);
-    else if (v->stands == RELATION_CODE(ORDER_CONCURRENT))
+    else if (v->waker_relation == RELATION_CODE(ORDER_CONCURRENT))
         fprintf(s->f, "; concurrent with the wait (event %s)%s\n", wait,
                 v->fate == OUTCOME_OPEN        ? ""
                 : v->went_on == WAKE_NO_THREAD ? ": possible lost wake-up"
                                                : ": it may have come before the wait");
-    else if (v->stands == RELATION_CODE(ORDER_AFTER))
+    else if (v->waker_relation == RELATION_CODE(ORDER_AFTER))
         fprintf(s->f, "; it happened after the wait began (event %s)\n", wait);
     else
         fprintf(s->f,
@@ -237,7 +237,8 @@ static void hang_text_report_doubts(const struct trace_metadata *book,
 
 char *diagnosis_text(const struct trace_metadata *book, const struct diagnosis_info *v)
 {
-    bool lost = v->stands == RELATION_CODE(ORDER_CONCURRENT) && v->went_on == WAKE_NO_THREAD;
+    bool lost =
+        v->waker_relation == RELATION_CODE(ORDER_CONCURRENT) && v->went_on == WAKE_NO_THREAD;
     bool come = hang_text_needs_all_participants(book, v);
     if (v->fate == OUTCOME_OPEN && (!lost || come))
         return NULL;

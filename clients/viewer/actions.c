@@ -230,8 +230,8 @@ static void do_time(struct view *v)
 
 static void actions_do_relations(struct view *v)
 {
-    history_mark(&v->history, "stands");
-    v->viewport.place.stands = !v->viewport.place.stands;
+    history_mark(&v->history, "relations");
+    v->viewport.place.color_relations = !v->viewport.place.color_relations;
     notifier_emit(&v->notifier, NOTIFY_LOOK);
     selection_request_colors(v);
 }
@@ -294,7 +294,7 @@ static void do_busy_rows(struct view *v)
 static bool is_busy_rows(const struct view *v) { return v->viewer_settings.busy_rows; }
 static bool actions_is_collapse(const struct view *v) { return v->viewport.place.fold; }
 static bool is_time(const struct view *v) { return v->viewport.place.column_ns > 0; }
-static bool actions_is_relations(const struct view *v) { return v->viewport.place.stands; }
+static bool actions_is_relations(const struct view *v) { return v->viewport.place.color_relations; }
 static bool is_hide_past(const struct view *v) { return v->viewport.place.hide & HIDE_PAST; }
 static bool is_hide_future(const struct view *v) { return v->viewport.place.hide & HIDE_FUTURE; }
 static bool is_hide_concurrent(const struct view *v)
@@ -370,7 +370,7 @@ const struct action action_table[] = {
      NULL},
     {"Analyze", "wait-cause", "Go to waker (event that ended the wait)", "<Control>bracketleft",
      do_wait_cause, NULL},
-    {"Analyze", "stands", "Color causal past and future", "c", actions_do_relations,
+    {"Analyze", "relations", "Color causal past and future", "c", actions_do_relations,
      actions_is_relations},
     {"Analyze", "hide-past", "Hide past events", "<Alt>1", do_hide_past, is_hide_past},
     {"Analyze", "hide-future", "Hide future events", "<Alt>2", do_hide_future, is_hide_future},

@@ -91,10 +91,10 @@ static void on_run_chosen(GObject *object, GParamSpec *spec, gpointer data)
 static void run_chooser_watch(struct view *view)
 {
     const struct view_state *p = &view->viewport.place;
-    bool goes =
+    bool replaceable =
         !view->server_link.has_run || (p->follow && !p->selected.line && view->server_link.newest &&
                                        !run_chooser_find(view)->newer_pending);
-    server_link_set_feed(&view->server_link, goes ? FEED_ON : FEED_STAY);
+    server_link_set_feed(&view->server_link, replaceable ? FEED_ON : FEED_STAY);
 }
 
 static void run_chooser_on_notification(struct view *view, enum notification news)

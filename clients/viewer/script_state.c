@@ -78,7 +78,7 @@ static void write_selection(struct view *view, FILE *f)
         const struct event_info *e = view->scene_cache.scene->marks[i].event;
         char s[48];
         event_id_print(s, sizeof s, e->at);
-        fprintf(f, " %s=%u", s, e->stands);
+        fprintf(f, " %s=%u", s, e->to_selected);
     }
     fprintf(f, "\n");
 }

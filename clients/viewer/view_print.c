@@ -28,7 +28,7 @@ struct view_print {
     enum print_mode what;
     char *file; /* of a scene */
     struct window_info window;
-    struct event_relations stands; /* relations of its events */
+    struct event_relations relations; /* relations of its events */
     struct request_slot asked;
     struct scene *scene; /* while it is printed */
 };
@@ -174,7 +174,7 @@ static void view_print_request_relations(struct view *view);
 static void view_print_receive_relations(void *user, const struct response_chunk *answer)
 {
     struct view *view = user;
-    relation_query_receive(&view_print_find(view)->stands, answer);
+    relation_query_receive(&view_print_find(view)->relations, answer);
     if (answer->last && !answer->in->error)
         view_print_request_relations(view);
 }
@@ -183,8 +183,8 @@ static void view_print_request_relations(struct view *view)
 {
     struct view_print *printing = view_print_find(view);
     struct encoder body = {0};
-    bool wanted = view->viewport.place.stands && view->viewport.place.selected.line;
-    if (wanted && relation_query_send(&printing->stands, view->viewport.place.selected, &body))
+    bool wanted = view->viewport.place.color_relations && view->viewport.place.selected.line;
+    if (wanted && relation_query_send(&printing->relations, view->viewport.place.selected, &body))
         request_slot_send(&view->server_link, &printing->asked, REQUEST_RELATIONS, &body,
                           view_print_receive_relations, view);
     else
@@ -200,7 +200,7 @@ static void view_print_receive_window(void *user, const struct response_chunk *a
     struct view_print *printing = view_print_find(view);
     window_info_free(&printing->window);
     printing->window = window;
-    printing->stands = (struct event_relations){&printing->window, 0};
+    printing->relations = (struct event_relations){&printing->window, 0};
     view_print_request_relations(view);
 }
 

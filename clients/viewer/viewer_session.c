@@ -84,8 +84,10 @@ static void on_run(void *user)
     session_state(view)->connected = view_metadata(view)->run.connected;
     session_clear_view(view);
     view->diagram_view.fresh = true;
-    view->viewport.place = (struct view_state){
-        .anchor = ANCHOR_END, .follow = true, .zoom = VIEWPORT_INITIAL_ZOOM, .stands = true};
+    view->viewport.place = (struct view_state){.anchor = ANCHOR_END,
+                                               .follow = true,
+                                               .zoom = VIEWPORT_INITIAL_ZOOM,
+                                               .color_relations = true};
     view->viewport.anchor.active = false;
     time_scale_show(view);
     history_clear(&view->history);

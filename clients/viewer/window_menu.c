@@ -51,7 +51,7 @@ GMenuModel *window_menu_new(struct view *view)
                                                "cluster-pattern",
                                                "hide-pattern",
                                                NULL},
-                             *const look[] = {"follow",     "time",         "stands",
+                             *const look[] = {"follow",     "time",         "relations",
                                               "hide-past",  "hide-future",  "hide-concurrent",
                                               "panel",      "drawer",       "map",
                                               "legend",     "order-arrows", "critical-path",

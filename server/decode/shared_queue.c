@@ -93,7 +93,7 @@ bool shared_queue_available(struct shared_queue *queue)
 {
     uint32_t done = atomic_load_explicit(&queue->head->done, memory_order_acquire);
     queue->done = done;
-    queue->goes_on = done == QUEUE_GOES_ON;
+    queue->continued = done == QUEUE_CONTINUED;
     queue->there = atomic_load_explicit(&queue->head->head, memory_order_acquire) - queue->tail;
     queue->there = queue->after ? 0 : queue->there;
     queue->thread = queue->head->thread;

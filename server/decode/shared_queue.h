@@ -20,7 +20,7 @@ struct shared_queue {
     uint64_t waited_ns, dropped, unfollowed;
     uint32_t thread;
     bool done; /* the thread has ended, or continues in another queue */
-    bool goes_on; /* it does, but that one may not be here yet */
+    bool continued; /* it does, but that one may not be here yet */
     struct shared_queue *after; /* what is in that comes first; NULL once it is gone */
     bool followed;
 };

@@ -95,7 +95,7 @@ static void queue_poll_release_followers(struct captured_program *program,
  * it would be taken for one that has ended, and its measurements would not be read any more. */
 static bool queue_poll_is_finished(const struct shared_queue *q)
 {
-    return q->done && (!q->goes_on || q->followed) && q->tail == atomic_load(&q->head->head);
+    return q->done && (!q->continued || q->followed) && q->tail == atomic_load(&q->head->head);
 }
 
 /* True if there are others to be looked at now. */

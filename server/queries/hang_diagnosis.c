@@ -19,9 +19,9 @@
 
 /* Set if a waiter can resume, under these assumptions: */
 enum {
-    GOES_IF_WOKEN = 1, /* every waiter is woken */
-    GOES = 2,          /* any thread that can resume wakes it */
-    GOES_AS_EVER = 4   /* only threads that woke before wake it */
+    RESUMES_IF_WOKEN = 1, /* every waiter is woken */
+    RESUMES = 2,          /* any thread that can resume wakes it */
+    RESUMES_AS_BEFORE = 4   /* only threads that woke before wake it */
 };
 
 /* An object at which threads wait to be woken, all by the same types of events. */
@@ -50,25 +50,32 @@ struct diagnosis_subject {
     const struct able_one *waker; /* the last possible waker; NULL: none */
     int64_t went_on_ns; /* the last time that a waiter resumed; INT64_MIN: never */
     uint32_t doubts;
-    uint8_t stands;
+    uint8_t waker_relation;
     size_t reported_waiter; /* index of the waiter that is reported */
 };
 
 struct hang_diagnosis {
     const struct wait_graph *graph;
-    uint8_t *goes; /* by index of a waiter: bits of the enum above */
+    uint8_t *resumes; /* by index of a waiter: bits of the enum above */
     uint8_t *wanted; /* by line - 1: whether the log is searched for events about the object */
     uint32_t *subject_of; /* by line - 1: 1 + index of its last subject; 0: none */
     struct diagnosis_subject *subjects;
     size_t count, room;
-    enum { FATES, LOOKING, LINES, STANDING, LASTLY, READY } stage;
+    enum {
+        STAGE_RESUMABLE,
+        STAGE_SUBJECTS,
+        STAGE_LINES,
+        STAGE_RELATIONS,
+        STAGE_OUTCOMES,
+        STAGE_READY
+    } stage;
     uint64_t from, least; /* the log is searched from `from` on; the search ends at `least` */
     size_t at; /* index of the current subject */
     unsigned able, waiter; /* indices of the pair being compared */
     bool comparing;
     struct comparison *comparison;
     uint32_t doubts; /* of the subjects of all waiters that cannot resume */
-    bool anybody; /* a thread can resume, and wake others */
+    bool any_resumes; /* a thread can resume, and wake others */
     uint64_t first; /* first position of the order when the diagnosis began */
     size_t sent;
 };
@@ -89,7 +96,7 @@ static bool hang_diagnosis_thread_resumes(const struct hang_diagnosis *v, uint32
     uint32_t waiter = g->waiter_of[thread - 1];
     if (g->is_thread[thread - 1] == WAITS_EXITED)
         return false;
-    return waiter ? v->goes[waiter - 1] & how : g->is_thread[thread - 1] != WAITS_ENDED;
+    return waiter ? v->resumes[waiter - 1] & how : g->is_thread[thread - 1] != WAITS_ENDED;
 }
 
 /* Returns whether a thread of a program that exited normally keeps no waiter blocked.  A thread
@@ -99,7 +106,7 @@ static bool hang_diagnosis_resumes_at_exit(const struct hang_diagnosis *v, uint3
 {
     const struct wait_graph *g = v->graph;
     uint32_t waiter = thread && thread <= g->lines ? g->waiter_of[thread - 1] : 0;
-    return !waiter || v->goes[waiter - 1] & how;
+    return !waiter || v->resumes[waiter - 1] & how;
 }
 
 /* Returns whether the holders resume: all of them or, of a shared object, one, as its release
@@ -138,10 +145,10 @@ static struct diagnosis_subject *find_subject(const struct hang_diagnosis *v,
 static bool is_woken(const struct hang_diagnosis *v, const struct waiter *w, unsigned how)
 {
     const struct diagnosis_subject *s = find_subject(v, w);
-    if (how == GOES_IF_WOKEN || !s)
+    if (how == RESUMES_IF_WOKEN || !s)
         return true;
-    if (how == GOES || s->able_count == 0)
-        return v->anybody;
+    if (how == RESUMES || s->able_count == 0)
+        return v->any_resumes;
     for (unsigned i = 0; i < s->able_count; i++)
         if (hang_diagnosis_thread_resumes(v, s->able[i].thread, how))
             return true;
@@ -170,9 +177,9 @@ static void hang_diagnosis_propagate_resumable(struct hang_diagnosis *v, unsigne
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < v->graph->count; i++)
-            if (!(v->goes[i] & how) && hang_diagnosis_resumes(v, &v->graph->waiters[i], how)) {
-                v->goes[i] |= (uint8_t)how;
-                v->anybody |= how == GOES && !v->graph->waiters[i].at_exit;
+            if (!(v->resumes[i] & how) && hang_diagnosis_resumes(v, &v->graph->waiters[i], how)) {
+                v->resumes[i] |= (uint8_t)how;
+                v->any_resumes |= how == RESUMES && !v->graph->waiters[i].at_exit;
                 more = true;
             }
     }
@@ -294,7 +301,7 @@ static void hang_diagnosis_check_event(struct hang_diagnosis *v, struct diagnosi
                               waits_elsewhere(v, s, e.thread) ||
                                   (s->meets && !(look && look->waits)));
     s->settled |=
-        v->graph->run_count > 0 && hang_diagnosis_thread_resumes(v, e.thread, GOES_IF_WOKEN);
+        v->graph->run_count > 0 && hang_diagnosis_thread_resumes(v, e.thread, RESUMES_IF_WOKEN);
 }
 
 /* Returns whether each subject that is searched in the log has a thread that can still wake it. */
@@ -357,12 +364,13 @@ static struct event_id ref_at(const struct hang_diagnosis *v, uint64_t position)
 static void hang_diagnosis_select_waker(struct diagnosis_subject *s, const struct able_one *able,
                                         size_t waiter, enum causal_relation p)
 {
-    bool open = p != ORDER_BEFORE, was_open = s->stands && s->stands != RELATION_CODE(ORDER_BEFORE);
+    bool open = p != ORDER_BEFORE,
+         was_open = s->waker_relation && s->waker_relation != RELATION_CODE(ORDER_BEFORE);
     s->doubts |= open ? UNCERTAIN_WAKER : 0;
-    if (s->stands && (open != was_open ? was_open : able->time_ns <= s->waker->time_ns))
+    if (s->waker_relation && (open != was_open ? was_open : able->time_ns <= s->waker->time_ns))
         return;
     s->waker = able;
-    s->stands = (uint8_t)RELATION_CODE(p);
+    s->waker_relation = (uint8_t)RELATION_CODE(p);
     s->reported_waiter = waiter;
 }
 
@@ -427,7 +435,7 @@ static void hang_diagnosis_add_uncertainty(struct hang_diagnosis *v)
             handlers && s->own && order_line_shared(run->order, s->line) ? UNCERTAIN_HANDLER : 0;
         if (s->rests)
             continue;
-        if (!(v->goes[s->reported_waiter] & GOES))
+        if (!(v->resumes[s->reported_waiter] & RESUMES))
             v->doubts |= s->doubts & ~(unsigned)UNCERTAIN_PAST;
         else
             s->doubts |= UNCERTAIN_RUNS;
@@ -436,12 +444,12 @@ static void hang_diagnosis_add_uncertainty(struct hang_diagnosis *v)
 
 enum wait_outcome hang_diagnosis_outcome(const struct hang_diagnosis *v, size_t waiter)
 {
-    unsigned goes = v->goes[waiter];
-    if (!(goes & GOES_IF_WOKEN))
+    unsigned resumes = v->resumes[waiter];
+    if (!(resumes & RESUMES_IF_WOKEN))
         return OUTCOME_NEVER;
-    if (!(goes & GOES))
+    if (!(resumes & RESUMES))
         return v->doubts ? OUTCOME_POSSIBLE : OUTCOME_NEVER;
-    return goes & GOES_AS_EVER ? OUTCOME_OPEN : OUTCOME_POSSIBLE;
+    return resumes & RESUMES_AS_BEFORE ? OUTCOME_OPEN : OUTCOME_POSSIBLE;
 }
 
 struct hang_diagnosis *hang_diagnosis_new(const struct wait_graph *graph)
@@ -449,11 +457,11 @@ struct hang_diagnosis *hang_diagnosis_new(const struct wait_graph *graph)
     struct hang_diagnosis *v = xcalloc(1, sizeof *v);
     const struct order *order = graph->run->order;
     v->graph = graph;
-    v->goes = xcalloc(graph->count, 1);
+    v->resumes = xcalloc(graph->count, 1);
     v->wanted = xcalloc(graph->lines, 1);
     v->subject_of = xcalloc(graph->lines, sizeof *v->subject_of);
     v->comparison = comparison_new(order);
-    v->anybody = graph->run_count > 0;
+    v->any_resumes = graph->run_count > 0;
     v->first = order_first(order);
     v->from = order_count(order);
     uint64_t most = run_connected(graph->run) ? LOG_MOST_LIVE : LOG_MOST;
@@ -466,7 +474,7 @@ void hang_diagnosis_free(struct hang_diagnosis *v)
     if (!v)
         return;
     comparison_free(v->comparison);
-    free(v->goes);
+    free(v->resumes);
     free(v->wanted);
     free(v->subject_of);
     free(v->subjects);
@@ -476,20 +484,20 @@ void hang_diagnosis_free(struct hang_diagnosis *v)
 static bool hang_diagnosis_run_stage(struct hang_diagnosis *v, uint64_t *budget)
 {
     switch (v->stage) {
-    case FATES:
+    case STAGE_RESUMABLE:
         for (size_t i = 0; i < v->graph->count; i++)
             note_subject(v, i);
-        hang_diagnosis_propagate_resumable(v, GOES_IF_WOKEN);
-        hang_diagnosis_propagate_resumable(v, GOES);
+        hang_diagnosis_propagate_resumable(v, RESUMES_IF_WOKEN);
+        hang_diagnosis_propagate_resumable(v, RESUMES);
         return true;
-    case LOOKING:
+    case STAGE_SUBJECTS:
         return hang_diagnosis_scan_back(v, budget);
-    case LINES:
+    case STAGE_LINES:
         return hang_diagnosis_scan_lines(v, budget);
-    case STANDING:
+    case STAGE_RELATIONS:
         return compare_all(v, budget);
     default:
-        hang_diagnosis_propagate_resumable(v, GOES_AS_EVER);
+        hang_diagnosis_propagate_resumable(v, RESUMES_AS_BEFORE);
         hang_diagnosis_add_uncertainty(v);
         return true;
     }
@@ -498,17 +506,17 @@ static bool hang_diagnosis_run_stage(struct hang_diagnosis *v, uint64_t *budget)
 bool hang_diagnosis_step(struct hang_diagnosis *v, uint64_t *budget)
 {
     if (v->first != order_first(v->graph->run->order)) { /* discarded events allow no diagnosis */
-        memset(v->goes, 0xff, v->graph->count);
+        memset(v->resumes, 0xff, v->graph->count);
         v->count = 0;
-        v->stage = READY;
+        v->stage = STAGE_READY;
     }
-    while (v->stage != READY && *budget) {
+    while (v->stage != STAGE_READY && *budget) {
         if (!hang_diagnosis_run_stage(v, budget))
             return false;
         v->stage++;
         v->at = 0;
     }
-    return v->stage == READY;
+    return v->stage == STAGE_READY;
 }
 
 /* ---- the response ---- */
@@ -548,7 +556,7 @@ static void hang_diagnosis_put_subject(const struct hang_diagnosis *v,
                                    .fate = hang_diagnosis_outcome(v, s->reported_waiter),
                                    .doubts = s->doubts,
                                    .wait = v->graph->waiters[s->reported_waiter].at,
-                                   .stands = s->stands,
+                                   .waker_relation = s->waker_relation,
                                    .able = able,
                                    .runs = runs};
     referenced_lines_note(s->line);

@@ -99,9 +99,9 @@ static void free_job(void *p)
     free(job);
 }
 
-const struct query question_stands = {.begin = relations_begin,
-                                      .step = relations_step,
-                                      .put = relations_put,
-                                      .free = free_job,
-                                      .most = LIMIT_WINDOWS,
-                                      .picture = true};
+const struct query question_relations = {.begin = relations_begin,
+                                         .step = relations_step,
+                                         .put = relations_put,
+                                         .free = free_job,
+                                         .most = LIMIT_WINDOWS,
+                                         .picture = true};

@@ -64,7 +64,7 @@ static void draw(const struct viewer *viewer, const struct window_info *window)
     unsigned how = viewer->how;
     struct scene_options options = {.title = "fuzz",
                                     .order_arrows = true,
-                                    .stands = true,
+                                    .relations = true,
                                     .legend = how & LEGEND,
                                     .vertical = how & VERTICAL,
                                     .column_ns = how & BY_TIME ? 1000 : 0,
@@ -198,8 +198,8 @@ static void take_stands(const struct response_chunk *answer)
 {
     struct event_info events[16] = {0};
     struct window_info window = {.events = events, .event_count = 16};
-    struct event_relations stands = {&window, 0};
-    relation_query_receive(&stands, answer);
+    struct event_relations relations = {&window, 0};
+    relation_query_receive(&relations, answer);
 }
 
 static void take(struct viewer *viewer, unsigned type, struct decoder *in)

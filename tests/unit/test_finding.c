@@ -401,7 +401,7 @@ static void stands_are_those_of_brute_force(void **state)
                 .about = x.arrivals[about].at, .positions = positions, .count = asked};
             struct encoder body = {0};
             encode_relations_request(&body, &r);
-            struct encoder out = answer_to(run, &question_stands, body, 1 + (uint64_t)n * 50);
+            struct encoder out = answer_to(run, &question_relations, body, 1 + (uint64_t)n * 50);
             struct decoder in = part_of(&out, RESPONSE_RELATIONS);
             assert_int_equal(decode_u32(&in), asked);
             for (uint32_t i = 0; i + 1 < asked; i++) {

@@ -70,7 +70,7 @@ static void queue_grow_switch_to(struct traced_thread *t, struct queue_head *que
     t->older_queue.queue = before;
     queue_prepare(t, queue, queue->slots);
     t->head = t->tail = t->last_head = 0;
-    atomic_store_explicit(&before->done, QUEUE_GOES_ON, memory_order_release);
+    atomic_store_explicit(&before->done, QUEUE_CONTINUED, memory_order_release);
 }
 
 static bool queue_grow_create(struct traced_thread *t, uint32_t slots)

@@ -114,9 +114,9 @@ static inline bool apply_event_is_next(const struct traced_thread *t,
 
 /* Fast path: the record is the next events, in order, and it is their turn. Returns false if
  * nothing was done, and the events must be searched. */
-static bool apply_event_goes_on(const struct traced_thread *t, struct thread_schedule *p,
-                                const struct record *r, const struct shape_step *steps,
-                                unsigned count)
+static bool apply_event_may_continue(const struct traced_thread *t, struct thread_schedule *p,
+                                     const struct record *r, const struct shape_step *steps,
+                                     unsigned count)
 {
     const struct schedule_event *e = &p->events[p->next];
     bool is = !p->met && !replay_stop_is_debugged();
@@ -172,7 +172,7 @@ void thread_schedule_before_record(struct traced_thread *t, const struct record 
         t->schedule.records++;
         return;
     }
-    if (UNLIKELY(!apply_event_goes_on(t, p, r, steps, count)) &&
+    if (UNLIKELY(!apply_event_may_continue(t, p, r, steps, count)) &&
         !apply_event_all(t, p, r, steps, count, left))
         return;
     if (r->answers && p->now_count &&

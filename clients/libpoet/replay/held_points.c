@@ -88,7 +88,7 @@ static struct hold_point_thread {
     const struct traced_thread *thread; /* NULL: no thread */
     const struct trace_line *asks, *holds[HOLDS_SEEN];
     unsigned count;
-    bool goes;
+    bool released;
 } hold_point_held[HOLD_POINT_THREADS_MAX];
 
 static struct hold_point_thread *hold_point_holder(const struct trace_line *line,
@@ -113,7 +113,7 @@ static void hold_point_close_cycle(struct hold_point_thread *me)
         next = hold_point_holder(next->asks, next);
     } while (next && next != me && count < HOLD_POINT_THREADS_MAX);
     for (unsigned i = 0; next == me && i < count; i++)
-        circle[i]->goes = true;
+        circle[i]->released = true;
 }
 
 static struct hold_point_thread *hold_point_wait_begin(struct traced_thread *t,
@@ -133,12 +133,12 @@ static struct hold_point_thread *hold_point_wait_begin(struct traced_thread *t,
     return me;
 }
 
-static bool hold_point_may_go(const struct hold_point_thread *me)
+static bool hold_point_is_released(const struct hold_point_thread *me)
 {
     latch_lock(&held_lock);
-    bool goes = me->goes;
+    bool released = me->released;
     latch_unlock(&held_lock);
-    return goes;
+    return released;
 }
 
 static void hold_point_wait_end(struct hold_point_thread *me)
@@ -155,7 +155,7 @@ static bool hold_point_is_reached(const struct hold_point *p, const struct hold_
 {
     switch ((enum hold_until)p->until) {
     case HOLD_UNTIL_CYCLE:
-        return me && hold_point_may_go(me);
+        return me && hold_point_is_released(me);
     case HOLD_UNTIL_DONE:
         return hold_point_sum(p, false) >= p->count;
     case HOLD_UNTIL_DONE_SINCE_HELD:

@@ -28,7 +28,7 @@ struct paint_selection canvas_selection(const struct view *view)
     return (struct paint_selection){
         .selected = p->selected,
         .second = p->second,
-        .stands = p->stands && p->selected.line && view->scene_cache.colored,
+        .relations = p->color_relations && p->selected.line && view->scene_cache.colored,
         .past = !(p->hide & HIDE_PAST),
         .future = !(p->hide & HIDE_FUTURE),
         .concurrent = !(p->hide & HIDE_CONCURRENT),

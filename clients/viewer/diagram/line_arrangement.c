@@ -80,7 +80,7 @@ void line_arrangement_show_tied(struct view *view)
     row_requests_begin(view, "only");
     bool *tied = g_new0(bool, s->row_count + 1);
     for (uint32_t i = 0; i < s->mark_count; i++)
-        if (s->marks[i].event->stands != RELATION_CODE(ORDER_CONCURRENT))
+        if (s->marks[i].event->to_selected != RELATION_CODE(ORDER_CONCURRENT))
             tied[s->marks[i].row] = true;
     for (uint32_t i = 0; i < s->row_count; i++) {
         uint32_t at = row_requests_index(p, s->rows[i].line);

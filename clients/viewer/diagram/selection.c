@@ -12,7 +12,7 @@ static void selection_continue_colors(struct view *view);
 static void selection_receive_colors(void *user, const struct response_chunk *answer)
 {
     struct view *view = user;
-    relation_query_receive(&view->selection_colors.stands, answer);
+    relation_query_receive(&view->selection_colors.relations, answer);
     if (answer->last && !answer->in->error)
         selection_continue_colors(view);
 }
@@ -21,7 +21,7 @@ static void selection_continue_colors(struct view *view)
 {
     struct selection_colors *colors = &view->selection_colors;
     struct encoder body = {0};
-    if (relation_query_send(&colors->stands, view->viewport.place.selected, &body)) {
+    if (relation_query_send(&colors->relations, view->viewport.place.selected, &body)) {
         request_slot_send(&view->server_link, &colors->slot, REQUEST_RELATIONS, &body,
                           selection_receive_colors, view);
         return;
@@ -34,9 +34,10 @@ static void selection_continue_colors(struct view *view)
 void selection_request_colors(struct view *view)
 {
     const struct view_state *p = &view->viewport.place;
-    if (!view->server_link.connected || !view->scene_cache.scene || !p->selected.line || !p->stands)
+    if (!view->server_link.connected || !view->scene_cache.scene || !p->selected.line ||
+        !p->color_relations)
         return;
-    view->selection_colors.stands = (struct event_relations){&view->scene_cache.window, 0};
+    view->selection_colors.relations = (struct event_relations){&view->scene_cache.window, 0};
     selection_continue_colors(view);
 }
 

@@ -14,7 +14,7 @@ struct view;
 
 struct selection_colors {
     struct request_slot slot;
-    struct event_relations stands; /* of the window's events, as far as received */
+    struct event_relations relations; /* of the window's events, as far as received */
 };
 
 /* Line 0: none. It can be undone. */

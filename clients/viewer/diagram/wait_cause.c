@@ -17,7 +17,7 @@ struct wait_cause {
     struct table_model why;
     struct event_id of, cause; /* of: the event of the request; line 0: none */
     char *text; /* NULL: not known (yet) */
-    bool goes; /* whether to go to the cause once it is known */
+    bool go_to; /* the cause, once it is known */
 };
 
 static const struct viewer_addon wait_cause_addon = {"wait_cause", sizeof(struct wait_cause)};
@@ -29,7 +29,7 @@ static struct wait_cause *wait_cause_find(const struct view *view)
 
 static void wait_cause_go_to_cause(struct view *view, struct wait_cause *r)
 {
-    r->goes = false;
+    r->go_to = false;
     if (r->cause.line)
         go_to_event(view, r->cause, NO_POSITION);
     else
@@ -47,7 +47,7 @@ static void wait_cause_on_table(void *user)
     free(r->text);
     r->text = r->why.table.problem ? NULL : wait_summary_text(&names, &r->why.table, &r->cause);
     notifier_emit(&view->notifier, NOTIFY_WAIT_CAUSE);
-    if (r->goes)
+    if (r->go_to)
         wait_cause_go_to_cause(view, r);
 }
 
@@ -68,7 +68,7 @@ static void wait_cause_reset(struct view *view)
     table_model_clear(&r->why);
     free(r->text);
     r->text = NULL;
-    r->goes = false;
+    r->go_to = false;
     r->of = r->cause = (struct event_id){0};
 }
 
@@ -103,7 +103,7 @@ void wait_cause_go_to(struct view *view)
     else if (r->text)
         wait_cause_go_to_cause(view, r);
     else
-        r->goes = true;
+        r->go_to = true;
 }
 
 void wait_cause_on_notification(struct view *view, enum notification news)

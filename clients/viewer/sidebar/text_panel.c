@@ -36,7 +36,7 @@ static const char *text_panel_relation_text(const struct view *view, const struc
         return "";
     if (event_id_equal(e->at, view->viewport.place.selected))
         return " [selected]";
-    return e->stands < G_N_ELEMENTS(words) ? words[e->stands] : "";
+    return e->to_selected < G_N_ELEMENTS(words) ? words[e->to_selected] : "";
 }
 
 /* Shows the visible events in the order of their columns. */

@@ -18,38 +18,38 @@ void active_threads_begin(struct layout_job *job)
     }
 }
 
-size_t active_threads_watch(struct layout_job *job, struct layout_pass *sweep,
+size_t active_threads_watch(struct layout_job *job, struct layout_pass *pass,
                             bool (*may)(const struct layout_job *job,
-                                        const struct layout_pass *sweep, uint32_t thread))
+                                        const struct layout_pass *pass, uint32_t thread))
 {
     size_t open = 0, room = 0;
-    if (!sweep->watched) {
-        sweep->watched = array_reserve(NULL, &room, job->lines + 1, 1);
-        memset(sweep->watched, 0, job->lines + 1);
+    if (!pass->watched) {
+        pass->watched = array_reserve(NULL, &room, job->lines + 1, 1);
+        memset(pass->watched, 0, job->lines + 1);
     }
     for (size_t i = 0; i < job->acting_count; i++) {
         uint32_t thread = job->acting[i];
-        sweep->watched[thread] = may(job, sweep, thread);
-        open += sweep->watched[thread];
+        pass->watched[thread] = may(job, pass, thread);
+        open += pass->watched[thread];
     }
     /* events without a known thread keep the pass open */
-    return open + (job->acting_count == 0 || sweep->strangers);
+    return open + (job->acting_count == 0 || pass->strangers);
 }
 
-void active_threads_see(struct layout_job *job, struct layout_pass *sweep, uint32_t thread,
+void active_threads_see(struct layout_job *job, struct layout_pass *pass, uint32_t thread,
                         int32_t column, bool last)
 {
     if (!thread || thread > job->lines) {
-        sweep->open += !thread && !sweep->strangers && job->acting_count;
-        sweep->strangers |= !thread;
+        pass->open += !thread && !pass->strangers && job->acting_count;
+        pass->strangers |= !thread;
         return;
     }
-    if (column > sweep->acted[thread - 1])
-        sweep->acted[thread - 1] = column;
-    if (!last || !sweep->watched[thread])
+    if (column > pass->acted[thread - 1])
+        pass->acted[thread - 1] = column;
+    if (!last || !pass->watched[thread])
         return;
-    sweep->watched[thread] = false;
-    sweep->open--;
+    pass->watched[thread] = false;
+    pass->open--;
 }
 
 void active_threads_end(struct layout_job *job) { free(job->acting); }

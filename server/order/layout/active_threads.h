@@ -11,11 +11,11 @@
 void active_threads_begin(struct layout_job *job);
 /* Returns how many threads may still have events in the window, according to `may`; they are
  * watched from here on. */
-size_t active_threads_watch(struct layout_job *job, struct layout_pass *sweep,
+size_t active_threads_watch(struct layout_job *job, struct layout_pass *pass,
                             bool (*may)(const struct layout_job *job,
-                                        const struct layout_pass *sweep, uint32_t thread));
+                                        const struct layout_pass *pass, uint32_t thread));
 /* Records an event of a watched thread. last: the thread has no further event in the window. */
-void active_threads_see(struct layout_job *job, struct layout_pass *sweep, uint32_t thread,
+void active_threads_see(struct layout_job *job, struct layout_pass *pass, uint32_t thread,
                         int32_t column, bool last);
 void active_threads_end(struct layout_job *job);
 

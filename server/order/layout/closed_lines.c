@@ -100,21 +100,21 @@ static uint64_t next_left(const struct layout_job *job, uint32_t line)
 
 static void closed_lines_continue_right(struct closed_lines_chase *c, uint64_t position)
 {
-    const struct layout_pass *sweep = &c->job->right;
+    const struct layout_pass *pass = &c->job->right;
     int32_t edge = layout_pass_right_edge(c->job);
     struct block_edges edges =
         block_edges(log_block(c->job->order, position), position % BLOCK_EVENTS);
     uint64_t back = log_get(c->job->order, position, FIELD_PREVIOUS);
-    if (back && back <= position && position - back >= sweep->at)
+    if (back && back <= position && position - back >= pass->at)
         closed_lines_push_point(c, position - back);
     for (uint32_t i = 0; i < edges.count && !c->found; i++) {
         if (edges.more)
             edges = block_edges(log_block(c->job->order, position), position % BLOCK_EVENTS);
         uint64_t from = position - block_edge(&edges, i);
-        if (from >= sweep->at)
+        if (from >= pass->at)
             closed_lines_push_point(c, from);
         else
-            c->found = from >= sweep->base && layout_pass_column(sweep, from) >= edge;
+            c->found = from >= pass->base && layout_pass_column(pass, from) >= edge;
     }
 }
 
@@ -158,12 +158,11 @@ static void closed_lines_drop_line(struct closed_lines *s, size_t i)
 
 /* Tries to close lines in turn, from where the last attempt ended. Lines that were closed meanwhile
  * are removed from the list. */
-static void closed_lines_try_close(struct layout_pass *sweep, struct closed_lines_chase *c,
-                                   bool all,
+static void closed_lines_try_close(struct layout_pass *pass, struct closed_lines_chase *c, bool all,
                                    bool (*is_beyond)(struct closed_lines_chase *c, uint32_t line))
 {
-    struct closed_lines *s = &sweep->shut;
-    size_t failed = 0, before = sweep->open;
+    struct closed_lines *s = &pass->shut;
+    size_t failed = 0, before = pass->open;
     while (s->count && failed < s->count && (all || failed < FAILURES)) {
         size_t i = s->next++ % s->count;
         uint32_t line = s->lines[i];
@@ -171,10 +170,10 @@ static void closed_lines_try_close(struct layout_pass *sweep, struct closed_line
             failed++;
             continue;
         }
-        closed_lines_close(sweep, line);
+        closed_lines_close(pass, line);
         closed_lines_drop_line(s, i);
     }
-    s->wait = sweep->open < before         ? SHUT_AFTER
+    s->wait = pass->open < before          ? SHUT_AFTER
               : s->wait > SHUT_SELDOM / 2u ? SHUT_SELDOM
                                            : 2 * s->wait + SHUT_AFTER / 2;
 }
@@ -207,9 +206,9 @@ void closed_lines_right(struct layout_job *job, uint64_t looked, bool all)
 
 /* ---- lifetime ---- */
 
-void closed_lines_begin(struct layout_job *job, struct layout_pass *sweep)
+void closed_lines_begin(struct layout_job *job, struct layout_pass *pass)
 {
-    struct closed_lines *s = &sweep->shut;
+    struct closed_lines *s = &pass->shut;
     if (!s->open)
         s->open = xcalloc(job->lines + 1, sizeof *s->open);
     memset(s->open, 0, job->lines * sizeof *s->open);
@@ -217,13 +216,13 @@ void closed_lines_begin(struct layout_job *job, struct layout_pass *sweep)
     s->wait = s->waited = 0;
 }
 
-void closed_lines_open(struct layout_pass *sweep, uint32_t line)
+void closed_lines_open(struct layout_pass *pass, uint32_t line)
 {
-    struct closed_lines *s = &sweep->shut;
+    struct closed_lines *s = &pass->shut;
     s->lines = array_reserve(s->lines, &s->room, s->count + 1, sizeof *s->lines);
     s->lines[s->count++] = line;
     s->open[line - 1] = true;
-    sweep->open++;
+    pass->open++;
 }
 
 void closed_lines_free(struct closed_lines *shut)

@@ -11,8 +11,8 @@
 #include "server/order/layout/layout_pass.h"
 
 /* Begins a new window: closes all lines but those that are opened afterwards. */
-void closed_lines_begin(struct layout_job *job, struct layout_pass *sweep);
-void closed_lines_open(struct layout_pass *sweep, uint32_t line);
+void closed_lines_begin(struct layout_job *job, struct layout_pass *pass);
+void closed_lines_open(struct layout_pass *pass, uint32_t line);
 
 /* Tries to close open lines, now and then or `all` at once; `looked`: events examined since the
  * last call. */
@@ -21,10 +21,10 @@ void closed_lines_right(struct layout_job *job, uint64_t looked, bool all);
 void closed_lines_free(struct closed_lines *shut);
 
 /* Closes a line: it gets no more events in the window. */
-static inline void closed_lines_close(struct layout_pass *sweep, uint32_t line)
+static inline void closed_lines_close(struct layout_pass *pass, uint32_t line)
 {
-    sweep->open -= sweep->shut.open[line - 1];
-    sweep->shut.open[line - 1] = false;
+    pass->open -= pass->shut.open[line - 1];
+    pass->shut.open[line - 1] = false;
 }
 
 #endif

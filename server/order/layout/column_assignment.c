@@ -13,18 +13,18 @@
 
 #include <stdlib.h>
 
-static void sweep_free(struct layout_pass *sweep)
+static void sweep_free(struct layout_pass *pass)
 {
-    free(sweep->line);
-    free(sweep->hidden);
-    free(sweep->row);
-    free(sweep->column);
-    free(sweep->seen);
-    free(sweep->acted);
-    free(sweep->watched);
-    map_free(&sweep->far);
-    skip_ranges_free(sweep);
-    closed_lines_free(&sweep->shut);
+    free(pass->line);
+    free(pass->hidden);
+    free(pass->row);
+    free(pass->column);
+    free(pass->seen);
+    free(pass->acted);
+    free(pass->watched);
+    map_free(&pass->far);
+    skip_ranges_free(pass);
+    closed_lines_free(&pass->shut);
 }
 
 /* ---- jobs ---- */
@@ -49,7 +49,7 @@ struct layout_job *layout_columns_begin(const struct order *order,
                                .lines = order_line_count(order),
                                .hidden_lines = order_hidden_lines(order)};
     bound_cut(job);
-    job->leaps = skip_ranges_allowed(placing) && !placing->many;
+    job->may_skip = skip_ranges_allowed(placing) && !placing->many;
     if (placing->many)
         active_threads_begin(job);
     job->folds = (struct collapse_state){.order = order, .placing = &job->placing, .cut = job->cut};

@@ -23,15 +23,15 @@
 
 static void begin_left(struct layout_job *job)
 {
-    struct layout_pass *sweep = &job->left;
-    layout_pass_begin(job, sweep, 0);
-    sweep->base = job->cut_most;
-    if (sweep->base > order_count(job->order))
-        sweep->base = order_count(job->order);
-    while (sweep->base < order_count(job->order) && sweep->base > order_first(job->order) &&
-           log_get(job->order, sweep->base, FIELD_POINT))
-        sweep->base++;
-    sweep->at = sweep->base;
+    struct layout_pass *pass = &job->left;
+    layout_pass_begin(job, pass, 0);
+    pass->base = job->cut_most;
+    if (pass->base > order_count(job->order))
+        pass->base = order_count(job->order);
+    while (pass->base < order_count(job->order) && pass->base > order_first(job->order) &&
+           log_get(job->order, pass->base, FIELD_POINT))
+        pass->base++;
+    pass->at = pass->base;
 }
 
 bool layout_left_has_more(const struct layout_job *job, uint32_t line)
@@ -44,32 +44,32 @@ bool layout_left_has_more(const struct layout_job *job, uint32_t line)
     return first < until;
 }
 
-static bool may_be_left(const struct layout_job *job, const struct layout_pass *sweep,
+static bool may_be_left(const struct layout_job *job, const struct layout_pass *pass,
                         uint32_t thread)
 {
     /* where a thread began is unknown: it may act on other lines before its own first event */
     (void)job;
-    return sweep->acted[thread - 1] <= layout_pass_left_edge(job);
+    return pass->acted[thread - 1] <= layout_pass_left_edge(job);
 }
 
 void layout_left_want(struct layout_job *job)
 {
-    struct layout_pass *sweep = &job->left;
-    if (!sweep->ready)
+    struct layout_pass *pass = &job->left;
+    if (!pass->ready)
         begin_left(job);
-    sweep->open = 0;
-    sweep->looked = 0;
-    sweep->unresolved = false;
+    pass->open = 0;
+    pass->looked = 0;
+    pass->unresolved = false;
     if (job->placing.many)
-        sweep->open = active_threads_watch(job, sweep, may_be_left);
+        pass->open = active_threads_watch(job, pass, may_be_left);
     else
-        closed_lines_begin(job, sweep);
+        closed_lines_begin(job, pass);
     for (uint32_t line = 1; line <= job->lines && !job->placing.many; line++)
-        if (layout_pass_row(job, line) && sweep->line[line - 1] <= layout_pass_left_edge(job) &&
+        if (layout_pass_row(job, line) && pass->line[line - 1] <= layout_pass_left_edge(job) &&
             layout_left_has_more(job, line))
-            closed_lines_open(sweep, line);
-    sweep->done =
-        layout_pass_left_edge(job) <= 0 || !sweep->open || sweep->at <= order_first(job->order);
+            closed_lines_open(pass, line);
+    pass->done =
+        layout_pass_left_edge(job) <= 0 || !pass->open || pass->at <= order_first(job->order);
 }
 
 uint64_t layout_left_depth(const struct layout_job *job)
@@ -80,22 +80,22 @@ uint64_t layout_left_depth(const struct layout_job *job)
 
 static void layout_left_push_event(struct layout_job *job, uint64_t from, int32_t column)
 {
-    struct layout_pass *sweep = &job->left;
-    uint64_t index = sweep->base - 1 - from;
+    struct layout_pass *pass = &job->left;
+    uint64_t index = pass->base - 1 - from;
     if (from < order_first(job->order))
         return;
-    if (index > sweep->base - sweep->at + PUSHED_NEAR) {
-        if (layout_pass_pushed_far(sweep, from) < column)
-            map_put(&sweep->far, from, 0, (void *)(intptr_t)column);
+    if (index > pass->base - pass->at + PUSHED_NEAR) {
+        if (layout_pass_pushed_far(pass, from) < column)
+            map_put(&pass->far, from, 0, (void *)(intptr_t)column);
         return;
     }
-    if (index >= sweep->known) {
-        layout_pass_reserve(sweep, index);
-        memset(sweep->column + sweep->known, 0, (index + 1 - sweep->known) * sizeof *sweep->column);
-        sweep->known = index + 1;
+    if (index >= pass->known) {
+        layout_pass_reserve(pass, index);
+        memset(pass->column + pass->known, 0, (index + 1 - pass->known) * sizeof *pass->column);
+        pass->known = index + 1;
     }
-    if (sweep->column[index] < column)
-        sweep->column[index] = column;
+    if (pass->column[index] < column)
+        pass->column[index] = column;
 }
 
 static void push_to_causes(struct layout_job *job, uint64_t p, int32_t column)
@@ -108,29 +108,29 @@ static void push_to_causes(struct layout_job *job, uint64_t p, int32_t column)
 static void place_left(struct layout_job *job, uint64_t p, uint32_t line, int32_t column,
                        bool drawn)
 {
-    struct layout_pass *sweep = &job->left;
+    struct layout_pass *pass = &job->left;
     uint32_t row = layout_pass_row(job, line);
-    int32_t *at = layout_pass_newest(job, sweep, line), edge = layout_pass_left_edge(job);
+    int32_t *at = layout_pass_newest(job, pass, line), edge = layout_pass_left_edge(job);
     *at = column;
     push_to_causes(job, p, column);
     uint64_t back = log_get(job->order, p, FIELD_PREVIOUS);
     bool first = back == 0 || back > p || p - back < order_first(job->order);
     if (job->placing.many) {
         uint32_t thread = (uint32_t)log_get(job->order, p, FIELD_THREAD);
-        active_threads_see(job, sweep, thread, column, column > edge);
+        active_threads_see(job, pass, thread, column, column > edge);
     }
     if (!row)
         return;
-    if (drawn && column > sweep->row[row - 1])
-        sweep->row[row - 1] = column;
-    layout_pass_see(sweep, p, line, -column, drawn);
+    if (drawn && column > pass->row[row - 1])
+        pass->row[row - 1] = column;
+    layout_pass_see(pass, p, line, -column, drawn);
     if (!job->placing.many && (column > edge || first))
-        closed_lines_close(sweep, line);
+        closed_lines_close(pass, line);
 }
 
 static void point_left(struct layout_job *job, uint64_t begin, uint64_t end)
 {
-    struct layout_pass *sweep = &job->left;
+    struct layout_pass *pass = &job->left;
     int32_t column = 0;
     for (uint64_t p = begin; p <= end; p++) {
         uint32_t line = block_line_of(log_get(job->order, p, FIELD_LINE));
@@ -138,11 +138,11 @@ static void point_left(struct layout_job *job, uint64_t begin, uint64_t end)
             return; /* right of the cut */
         if (job->placing.fold)
             collapse_scan(&job->folds, p, true);
-        if (*layout_pass_newest(job, sweep, line) > column)
-            column = *layout_pass_newest(job, sweep, line);
-        column = layout_pass_pushed(sweep, p, column);
+        if (*layout_pass_newest(job, pass, line) > column)
+            column = *layout_pass_newest(job, pass, line);
+        column = layout_pass_pushed(pass, p, column);
     }
-    bool room = layout_pass_needs_room(job, sweep, begin, end, &column);
+    bool room = layout_pass_needs_room(job, pass, begin, end, &column);
     column += room;
     for (uint64_t p = begin; p <= end; p++) {
         uint32_t line = block_line_of(log_get(job->order, p, FIELD_LINE));
@@ -163,17 +163,17 @@ static void next_point(struct layout_job *job)
 static __attribute__((noinline)) bool
 layout_left_skip_pair(struct layout_job *job, const struct event_summary *glance, uint64_t p)
 {
-    struct layout_pass *sweep = &job->left;
+    struct layout_pass *pass = &job->left;
     uint32_t i = p % BLOCK_EVENTS, edge[2];
-    int32_t *b = layout_pass_undrawn(job, sweep, glance->line[i]);
-    int32_t *a = b && i > 0 ? layout_pass_undrawn(job, sweep, glance->line[i - 1]) : NULL;
+    int32_t *b = layout_pass_undrawn(job, pass, glance->line[i]);
+    int32_t *a = b && i > 0 ? layout_pass_undrawn(job, pass, glance->line[i - 1]) : NULL;
     if (!a)
         return false;
     const struct log_block *rows = log_block(job->order, p);
     if (block_get(rows, i, FIELD_POINT) != 1 || !event_summary_pair(rows, i - 1, edge))
         return false;
     int32_t column =
-        layout_pass_pushed(sweep, p - 1, layout_pass_pushed(sweep, p, *a > *b ? *a : *b));
+        layout_pass_pushed(pass, p - 1, layout_pass_pushed(pass, p, *a > *b ? *a : *b));
     *a = *b = column;
     for (uint32_t k = 0; k < 2 && column; k++)
         if (edge[k])
@@ -184,47 +184,47 @@ layout_left_skip_pair(struct layout_job *job, const struct event_summary *glance
 /* As layout_right_skip(), down to `low` at most. */
 static void layout_left_skip(struct layout_job *job, uint64_t low)
 {
-    struct layout_pass *sweep = &job->left;
-    uint64_t block = (sweep->at - 1) - (sweep->at - 1) % BLOCK_EVENTS;
+    struct layout_pass *pass = &job->left;
+    uint64_t block = (pass->at - 1) - (pass->at - 1) % BLOCK_EVENTS;
     low = low > block ? low : block;
-    if (job->placing.many || job->placing.fold || sweep->at > job->cut_least)
+    if (job->placing.many || job->placing.fold || pass->at > job->cut_least)
         return;
-    const struct event_summary *glance = log_event_summary(job->order, sweep->at - 1);
-    for (uint64_t p = sweep->at; p-- > low && p - block < glance->known;) {
+    const struct event_summary *glance = log_event_summary(job->order, pass->at - 1);
+    for (uint64_t p = pass->at; p-- > low && p - block < glance->known;) {
         uint32_t edge = glance->edge[p - block];
-        int32_t *newest = layout_pass_undrawn(job, sweep, glance->line[p - block]);
+        int32_t *newest = layout_pass_undrawn(job, pass, glance->line[p - block]);
         if (!newest || edge == EVENT_SUMMARY_CHECK) {
             if (edge != EVENT_SUMMARY_CHECK || p == low || !layout_left_skip_pair(job, glance, p))
                 break;
-            sweep->at = --p;
+            pass->at = --p;
             continue;
         }
-        *newest = layout_pass_pushed(sweep, p, *newest);
+        *newest = layout_pass_pushed(pass, p, *newest);
         if (edge && *newest)
             layout_left_push_event(job, p - (edge >> 2), *newest);
-        sweep->at = p;
+        pass->at = p;
     }
 }
 
 bool layout_left_step(struct layout_job *job, uint64_t budget)
 {
-    struct layout_pass *sweep = &job->left;
+    struct layout_pass *pass = &job->left;
     uint64_t first = order_first(job->order), looked = 0;
-    while (sweep->at > first && sweep->open && looked < budget &&
-           sweep->base - sweep->at <= layout_left_depth(job)) {
-        uint64_t before = sweep->at, depth = layout_left_depth(job) + 1,
-                 low = sweep->base > depth ? sweep->base - depth : 0;
+    while (pass->at > first && pass->open && looked < budget &&
+           pass->base - pass->at <= layout_left_depth(job)) {
+        uint64_t before = pass->at, depth = layout_left_depth(job) + 1,
+                 low = pass->base > depth ? pass->base - depth : 0;
         low = low > first ? low : first;
         layout_left_skip(job, before - low > budget - looked ? before - (budget - looked) : low);
-        if (sweep->at == before)
+        if (pass->at == before)
             next_point(job);
-        looked += before - sweep->at;
-        closed_lines_left(job, before - sweep->at, false);
+        looked += before - pass->at;
+        closed_lines_left(job, before - pass->at, false);
     }
-    sweep->looked += looked;
-    if (sweep->base - sweep->at > layout_left_depth(job))
+    pass->looked += looked;
+    if (pass->base - pass->at > layout_left_depth(job))
         closed_lines_left(job, 0, true);
-    sweep->unresolved =
-        sweep->base - sweep->at > layout_left_depth(job) && sweep->open && sweep->at > first;
-    return sweep->at <= first || !sweep->open || sweep->unresolved;
+    pass->unresolved =
+        pass->base - pass->at > layout_left_depth(job) && pass->open && pass->at > first;
+    return pass->at <= first || !pass->open || pass->unresolved;
 }

@@ -21,14 +21,13 @@ int32_t layout_pass_left_edge(const struct layout_job *job) { return -job->placi
 
 /* ---- lines ---- */
 
-int32_t *layout_pass_newest(struct layout_job *job, struct layout_pass *sweep, uint32_t line)
+int32_t *layout_pass_newest(struct layout_job *job, struct layout_pass *pass, uint32_t line)
 {
     static int32_t nowhere; /* lines made after the job began have no events in it */
     if (line & HIDDEN_LINE)
-        return (line & ~HIDDEN_LINE) <= job->hidden_lines
-                   ? &sweep->hidden[(line & ~HIDDEN_LINE) - 1]
-                   : (nowhere = -1, &nowhere);
-    return line <= job->lines ? &sweep->line[line - 1] : (nowhere = -1, &nowhere);
+        return (line & ~HIDDEN_LINE) <= job->hidden_lines ? &pass->hidden[(line & ~HIDDEN_LINE) - 1]
+                                                          : (nowhere = -1, &nowhere);
+    return line <= job->lines ? &pass->line[line - 1] : (nowhere = -1, &nowhere);
 }
 
 /* ---- drawn events ---- */
@@ -84,7 +83,7 @@ bool layout_draws_event(const struct order *order, const struct layout_params *p
     return row && (!placing->cluster[row - 1] || is_tied(&job, position, row));
 }
 
-bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pass *sweep,
+bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pass *pass,
                             uint64_t begin, uint64_t end, int32_t *column)
 {
     bool room = false;
@@ -93,20 +92,20 @@ bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pa
         if (!row || !layout_pass_draws(job, p, row))
             continue;
         room = true;
-        if (job->placing.cluster[row - 1] && sweep->row[row - 1] > *column)
-            *column = sweep->row[row - 1];
+        if (job->placing.cluster[row - 1] && pass->row[row - 1] > *column)
+            *column = pass->row[row - 1];
     }
     return room;
 }
 
 /* ---- events found ---- */
 
-void layout_pass_see(struct layout_pass *sweep, uint64_t position, uint32_t line, int32_t column,
+void layout_pass_see(struct layout_pass *pass, uint64_t position, uint32_t line, int32_t column,
                      bool drawn)
 {
-    sweep->seen =
-        array_reserve(sweep->seen, &sweep->seen_room, sweep->seen_count + 1, sizeof *sweep->seen);
-    sweep->seen[sweep->seen_count++] = (struct layout_seen){position, column, line, drawn};
+    pass->seen =
+        array_reserve(pass->seen, &pass->seen_room, pass->seen_count + 1, sizeof *pass->seen);
+    pass->seen[pass->seen_count++] = (struct layout_seen){position, column, line, drawn};
 }
 
 /* Lines that count for the depth and budget of a search: of very many lines, a window shows only
@@ -136,42 +135,42 @@ uint64_t layout_pass_budget(const struct layout_job *job)
     return BUDGET_LEAST + 16 * layout_pass_lines_counted(job) * job->placing.columns;
 }
 
-void layout_pass_begin(struct layout_job *job, struct layout_pass *sweep, int32_t value)
+void layout_pass_begin(struct layout_job *job, struct layout_pass *pass, int32_t value)
 {
-    sweep->line = layout_pass_filled_array(job->lines, value);
-    sweep->hidden = layout_pass_filled_array(job->hidden_lines, value);
-    sweep->row = layout_pass_filled_array(job->placing.rows, value);
-    sweep->acted = job->placing.many ? layout_pass_filled_array(job->lines, value) : NULL;
-    sweep->ready = true;
+    pass->line = layout_pass_filled_array(job->lines, value);
+    pass->hidden = layout_pass_filled_array(job->hidden_lines, value);
+    pass->row = layout_pass_filled_array(job->placing.rows, value);
+    pass->acted = job->placing.many ? layout_pass_filled_array(job->lines, value) : NULL;
+    pass->ready = true;
 }
 
 /* ---- columns ---- */
 
-void layout_pass_reserve(struct layout_pass *sweep, size_t index)
+void layout_pass_reserve(struct layout_pass *pass, size_t index)
 {
-    sweep->column = array_reserve(sweep->column, &sweep->room, index + 1, sizeof *sweep->column);
+    pass->column = array_reserve(pass->column, &pass->room, index + 1, sizeof *pass->column);
 }
 
 /* Returns how many positions before this one were skipped to the right; *inside: was it one of
  * them? */
-static uint64_t layout_pass_count_skipped(const struct layout_pass *sweep, uint64_t position,
+static uint64_t layout_pass_count_skipped(const struct layout_pass *pass, uint64_t position,
                                           bool *inside)
 {
-    size_t low = LOWER_BOUND(i, 0, sweep->leap_count, sweep->leaps[i].from <= position);
-    *inside = low > 0 && position < sweep->leaps[low - 1].to;
-    return low ? sweep->leaps[low - 1].sum : 0;
+    size_t low = LOWER_BOUND(i, 0, pass->skip_count, pass->skips[i].from <= position);
+    *inside = low > 0 && position < pass->skips[low - 1].to;
+    return low ? pass->skips[low - 1].sum : 0;
 }
 
-size_t layout_pass_index(const struct layout_pass *sweep, uint64_t position)
+size_t layout_pass_index(const struct layout_pass *pass, uint64_t position)
 {
     bool inside;
-    return position - sweep->base -
-           (sweep->leap_count ? layout_pass_count_skipped(sweep, position, &inside) : 0);
+    return position - pass->base -
+           (pass->skip_count ? layout_pass_count_skipped(pass, position, &inside) : 0);
 }
 
-int32_t layout_pass_column(const struct layout_pass *sweep, uint64_t position)
+int32_t layout_pass_column(const struct layout_pass *pass, uint64_t position)
 {
     bool inside = false;
-    uint64_t n = sweep->leap_count ? layout_pass_count_skipped(sweep, position, &inside) : 0;
-    return inside ? sweep->leap_edge : sweep->column[position - sweep->base - n];
+    uint64_t n = pass->skip_count ? layout_pass_count_skipped(pass, position, &inside) : 0;
+    return inside ? pass->skip_edge : pass->column[position - pass->base - n];
 }

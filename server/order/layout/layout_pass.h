@@ -34,9 +34,9 @@ struct layout_pass {
     struct skip_range {
         uint64_t from, to; /* positions from .. to - 1 */
         uint64_t sum; /* number of positions skipped so far, including these */
-    } *leaps;
-    size_t leap_count, leap_room;
-    int32_t leap_edge;
+    } *skips;
+    size_t skip_count, skip_room;
+    int32_t skip_edge;
     struct layout_pass *before;
     uint64_t wait, waited; /* events between two attempts */
     struct closed_lines { /* closed_lines.h */
@@ -52,7 +52,7 @@ struct layout_job {
     struct layout_params placing;
     uint64_t *cut, cut_least, cut_most;
     size_t lines, hidden_lines;
-    bool leaps; /* may ranges be skipped? */
+    bool may_skip; /* may ranges be skipped? */
     uint32_t *acting; /* threads: see active_threads.h */
     size_t acting_count, acting_room;
     struct layout_pass left, right;
@@ -72,17 +72,17 @@ static inline uint64_t layout_pass_cut(const struct layout_job *job, uint32_t li
     return known ? job->cut[i] : job->placing.anchor;
 }
 
-int32_t *layout_pass_newest(struct layout_job *job, struct layout_pass *sweep, uint32_t line);
+int32_t *layout_pass_newest(struct layout_job *job, struct layout_pass *pass, uint32_t line);
 bool layout_pass_draws(const struct layout_job *job, uint64_t position, uint32_t row);
 /* Returns whether any event of a synchronization point is drawn, so that the point takes up a
  * column. Raises *column to the columns taken in the row of a line group. */
-bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pass *sweep,
+bool layout_pass_needs_room(const struct layout_job *job, const struct layout_pass *pass,
                             uint64_t begin, uint64_t end, int32_t *column);
 /* Initializes a pass; `value` means that there is no column yet. */
-void layout_pass_begin(struct layout_job *job, struct layout_pass *sweep, int32_t value);
-void layout_pass_see(struct layout_pass *sweep, uint64_t position, uint32_t line, int32_t column,
+void layout_pass_begin(struct layout_job *job, struct layout_pass *pass, int32_t value);
+void layout_pass_see(struct layout_pass *pass, uint64_t position, uint32_t line, int32_t column,
                      bool drawn);
-void layout_pass_reserve(struct layout_pass *sweep, size_t index);
+void layout_pass_reserve(struct layout_pass *pass, size_t index);
 uint64_t layout_pass_lines_counted(const struct layout_job *job);
 uint64_t layout_pass_budget(const struct layout_job *job);
 
@@ -92,33 +92,33 @@ int32_t layout_pass_left_edge(const struct layout_job *job);
 /* Returns the newest column of a line without a row, by the line's code in the log; NULL if it has
  * a row, or is unknown. */
 static inline int32_t *layout_pass_undrawn(const struct layout_job *job,
-                                           const struct layout_pass *sweep, uint64_t code)
+                                           const struct layout_pass *pass, uint64_t code)
 {
     uint64_t i = (code >> 1) - 1;
     if (code & 1)
-        return i < job->hidden_lines ? &sweep->hidden[i] : NULL;
-    return i < job->lines && !job->placing.row_of[i] ? &sweep->line[i] : NULL;
+        return i < job->hidden_lines ? &pass->hidden[i] : NULL;
+    return i < job->lines && !job->placing.row_of[i] ? &pass->line[i] : NULL;
 }
 
 /* Return the index of a position in column[], and the position's column. */
-size_t layout_pass_index(const struct layout_pass *sweep, uint64_t position);
-int32_t layout_pass_column(const struct layout_pass *sweep, uint64_t position);
+size_t layout_pass_index(const struct layout_pass *pass, uint64_t position);
+int32_t layout_pass_column(const struct layout_pass *pass, uint64_t position);
 
 /* To the left: returns the column required of a cause that is far away, 0 if none is. */
-static inline int32_t layout_pass_pushed_far(const struct layout_pass *sweep, uint64_t position)
+static inline int32_t layout_pass_pushed_far(const struct layout_pass *pass, uint64_t position)
 {
-    return sweep->far.count ? (int32_t)(intptr_t)map_get(&sweep->far, position, 0) : 0;
+    return pass->far.count ? (int32_t)(intptr_t)map_get(&pass->far, position, 0) : 0;
 }
 
 /* Returns the column that the successors of an event require for it, if it is greater than
  * `column`. */
-static inline int32_t layout_pass_pushed(const struct layout_pass *sweep, uint64_t position,
+static inline int32_t layout_pass_pushed(const struct layout_pass *pass, uint64_t position,
                                          int32_t column)
 {
-    uint64_t index = sweep->base - 1 - position;
-    if (index < sweep->known && sweep->column[index] > column)
-        column = sweep->column[index];
-    int32_t far = layout_pass_pushed_far(sweep, position);
+    uint64_t index = pass->base - 1 - position;
+    if (index < pass->known && pass->column[index] > column)
+        column = pass->column[index];
+    int32_t far = layout_pass_pushed_far(pass, position);
     return far > column ? far : column;
 }
 

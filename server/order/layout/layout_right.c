@@ -14,58 +14,58 @@
 
 static void begin_right(struct layout_job *job)
 {
-    struct layout_pass *sweep = &job->right;
-    layout_pass_begin(job, sweep, -1);
-    sweep->base = job->cut_least;
-    if (sweep->base < order_first(job->order))
-        sweep->base = order_first(job->order);
-    while (sweep->base > order_first(job->order) && sweep->base < order_count(job->order) &&
-           log_get(job->order, sweep->base, FIELD_POINT))
-        sweep->base--;
-    sweep->at = sweep->base;
+    struct layout_pass *pass = &job->right;
+    layout_pass_begin(job, pass, -1);
+    pass->base = job->cut_least;
+    if (pass->base < order_first(job->order))
+        pass->base = order_first(job->order);
+    while (pass->base > order_first(job->order) && pass->base < order_count(job->order) &&
+           log_get(job->order, pass->base, FIELD_POINT))
+        pass->base--;
+    pass->at = pass->base;
 }
 
-static bool may_be_right(const struct layout_job *job, const struct layout_pass *sweep,
+static bool may_be_right(const struct layout_job *job, const struct layout_pass *pass,
                          uint32_t thread)
 {
-    return sweep->acted[thread - 1] < layout_pass_right_edge(job) &&
-           line_get(job->order, thread)->acted > sweep->at;
+    return pass->acted[thread - 1] < layout_pass_right_edge(job) &&
+           line_get(job->order, thread)->acted > pass->at;
 }
 
 void layout_right_want(struct layout_job *job)
 {
-    struct layout_pass *sweep = &job->right;
+    struct layout_pass *pass = &job->right;
     int32_t edge = layout_pass_right_edge(job);
-    if (!sweep->ready)
+    if (!pass->ready)
         begin_right(job);
-    skip_ranges_undo(job, sweep, edge);
-    sweep->open = 0;
-    sweep->looked = 0;
-    sweep->unresolved = false;
+    skip_ranges_undo(job, pass, edge);
+    pass->open = 0;
+    pass->looked = 0;
+    pass->unresolved = false;
     if (job->placing.many)
-        sweep->open = active_threads_watch(job, sweep, may_be_right);
+        pass->open = active_threads_watch(job, pass, may_be_right);
     else
-        closed_lines_begin(job, sweep);
+        closed_lines_begin(job, pass);
     for (uint32_t line = 1; line <= job->lines && !job->placing.many; line++) {
         const struct order_line *l = line_get(job->order, line);
-        if (layout_pass_row(job, line) && line_has_kept(job->order, l) && l->last >= sweep->at &&
-            l->last >= job->cut[line - 1] && sweep->line[line - 1] < edge)
-            closed_lines_open(sweep, line);
+        if (layout_pass_row(job, line) && line_has_kept(job->order, l) && l->last >= pass->at &&
+            l->last >= job->cut[line - 1] && pass->line[line - 1] < edge)
+            closed_lines_open(pass, line);
     }
-    sweep->done = edge <= 0 || !sweep->open;
+    pass->done = edge <= 0 || !pass->open;
 }
 
 /* Returns the greatest column of the events that the event at p follows. */
 static int32_t column_before(struct layout_job *job, const struct log_block *rows, uint64_t p)
 {
-    struct layout_pass *sweep = &job->right;
+    struct layout_pass *pass = &job->right;
     uint32_t i = p % BLOCK_EVENTS;
     uint32_t line = block_line_of(block_get(rows, i, FIELD_LINE));
-    int32_t column = line ? *layout_pass_newest(job, sweep, line) : -1;
+    int32_t column = line ? *layout_pass_newest(job, pass, line) : -1;
     struct block_edges edges = block_edges(rows, i);
     for (uint32_t k = 0; k < edges.count; k++) {
         uint64_t from = p - block_edge(&edges, k);
-        int32_t there = from >= sweep->base ? layout_pass_column(sweep, from) : -1;
+        int32_t there = from >= pass->base ? layout_pass_column(pass, from) : -1;
         column = there > column ? there : column;
     }
     return column;
@@ -83,28 +83,28 @@ static void see_right(struct layout_job *job, uint64_t p, int32_t column)
 static void place_right(struct layout_job *job, uint64_t p, uint32_t line, int32_t column,
                         bool drawn)
 {
-    struct layout_pass *sweep = &job->right;
+    struct layout_pass *pass = &job->right;
     uint32_t row = layout_pass_row(job, line);
-    int32_t *at = layout_pass_newest(job, sweep, line);
-    sweep->column[layout_pass_index(sweep, p)] = *at = column;
+    int32_t *at = layout_pass_newest(job, pass, line);
+    pass->column[layout_pass_index(pass, p)] = *at = column;
     if (job->placing.many)
         see_right(job, p, column);
     if (!row)
         return;
-    if (drawn && column > sweep->row[row - 1])
-        sweep->row[row - 1] = column;
-    layout_pass_see(sweep, p, line, column, drawn);
+    if (drawn && column > pass->row[row - 1])
+        pass->row[row - 1] = column;
+    layout_pass_see(pass, p, line, column, drawn);
     if (!job->placing.many &&
         (column >= layout_pass_right_edge(job) || line_get(job->order, line)->last == p))
-        closed_lines_close(sweep, line);
+        closed_lines_close(pass, line);
 }
 
 static void point_right(struct layout_job *job, uint64_t begin, uint64_t end)
 {
-    struct layout_pass *sweep = &job->right;
+    struct layout_pass *pass = &job->right;
     int32_t column = -1;
     bool right = false;
-    layout_pass_reserve(sweep, layout_pass_index(sweep, end));
+    layout_pass_reserve(pass, layout_pass_index(pass, end));
     for (uint64_t p = begin; p <= end; p++) {
         const struct log_block *rows = log_block(job->order, p);
         uint32_t line = block_line_of(block_get(rows, p % BLOCK_EVENTS, FIELD_LINE));
@@ -112,7 +112,7 @@ static void point_right(struct layout_job *job, uint64_t begin, uint64_t end)
     }
     if (!right) {
         for (uint64_t p = begin; p <= end; p++)
-            sweep->column[layout_pass_index(sweep, p)] = -1;
+            pass->column[layout_pass_index(pass, p)] = -1;
         return;
     }
     for (uint64_t p = begin; p <= end; p++) {
@@ -121,7 +121,7 @@ static void point_right(struct layout_job *job, uint64_t begin, uint64_t end)
         int32_t before = column_before(job, log_block(job->order, p), p);
         column = before > column ? before : column;
     }
-    bool room = layout_pass_needs_room(job, sweep, begin, end, &column);
+    bool room = layout_pass_needs_room(job, pass, begin, end, &column);
     column += room;
     for (uint64_t p = begin; p <= end; p++) {
         uint32_t line = block_line_of(log_get(job->order, p, FIELD_LINE));
@@ -129,19 +129,19 @@ static void point_right(struct layout_job *job, uint64_t begin, uint64_t end)
             place_right(job, p, line, column,
                         layout_pass_draws(job, p, layout_pass_row(job, line)));
         else
-            sweep->column[layout_pass_index(sweep, p)] = column;
+            pass->column[layout_pass_index(pass, p)] = column;
     }
 }
 
 /* Returns the column of the event that the event at p follows by its edge, or -1. `before`: the
  * difference between a position and its index in `column`. */
-static inline int32_t column_behind(const struct layout_pass *sweep, uint64_t p, uint32_t edge,
+static inline int32_t column_behind(const struct layout_pass *pass, uint64_t p, uint32_t edge,
                                     uint64_t before)
 {
     uint64_t from = p - (edge >> 2);
-    if (!edge || from < sweep->base)
+    if (!edge || from < pass->base)
         return -1;
-    return sweep->leap_count ? layout_pass_column(sweep, from) : sweep->column[from - before];
+    return pass->skip_count ? layout_pass_column(pass, from) : pass->column[from - before];
 }
 
 /* Skips two events that are one point, as of a lock: both get the greatest column that either
@@ -150,22 +150,22 @@ static __attribute__((noinline)) bool layout_right_skip_pair(struct layout_job *
                                                              const struct event_summary *glance,
                                                              uint64_t p, uint64_t before)
 {
-    struct layout_pass *sweep = &job->right;
+    struct layout_pass *pass = &job->right;
     uint32_t i = p % BLOCK_EVENTS, edge[2];
-    int32_t *a = layout_pass_undrawn(job, sweep, glance->line[i]);
+    int32_t *a = layout_pass_undrawn(job, pass, glance->line[i]);
     int32_t *b =
-        a && i + 1 < glance->known ? layout_pass_undrawn(job, sweep, glance->line[i + 1]) : NULL;
+        a && i + 1 < glance->known ? layout_pass_undrawn(job, pass, glance->line[i + 1]) : NULL;
     if (!b)
         return false;
     const struct log_block *rows = log_block(job->order, p);
     if (block_get(rows, i + 1, FIELD_POINT) != 1 || block_get(rows, i + 2, FIELD_POINT) ||
         !event_summary_pair(rows, i, edge))
         return false;
-    int32_t behind_a = column_behind(sweep, p, edge[0], before),
-            behind_b = column_behind(sweep, p + 1, edge[1], before),
+    int32_t behind_a = column_behind(pass, p, edge[0], before),
+            behind_b = column_behind(pass, p + 1, edge[1], before),
             behind = behind_a > behind_b ? behind_a : behind_b, column = *a > *b ? *a : *b;
     column = behind > column ? behind : column;
-    sweep->column[p - before] = sweep->column[p + 1 - before] = *a = *b = column;
+    pass->column[p - before] = pass->column[p + 1 - before] = *a = *b = column;
     return true;
 }
 
@@ -209,18 +209,18 @@ static inline int32_t column_of_cause(const struct layout_passing *s, uint64_t p
  * follow, and take up none. */
 static void layout_right_skip(struct layout_job *job, uint64_t most)
 {
-    struct layout_pass *sweep = &job->right;
-    uint64_t p = sweep->at, block = p - p % BLOCK_EVENTS,
+    struct layout_pass *pass = &job->right;
+    uint64_t p = pass->at, block = p - p % BLOCK_EVENTS,
              end = most < BLOCK_EVENTS ? p + most : p + BLOCK_EVENTS;
     if (job->placing.many || job->placing.fold || p < job->cut_most)
         return;
     const struct event_summary *glance = log_event_summary(job->order, p);
     /* positions that have no place in `column` */
-    uint64_t before = p - layout_pass_index(sweep, p);
+    uint64_t before = p - layout_pass_index(pass, p);
     end = end < block + glance->known ? end : block + glance->known;
-    layout_pass_reserve(sweep, end - before);
+    layout_pass_reserve(pass, end - before);
     const struct layout_passing s = layout_right_skipping_of(job, before);
-    bool leapt = sweep->leap_count > 0;
+    bool skipped = pass->skip_count > 0;
     for (; p < end; p++) {
         uint32_t edge = glance->edge[p - block];
         int32_t *newest = newest_undrawn(&s, glance->line[p - block]),
@@ -233,31 +233,31 @@ static void layout_right_skip(struct layout_job *job, uint64_t most)
             continue;
         }
         int32_t there =
-            leapt ? column_behind(sweep, p, edge, before) : column_of_cause(&s, p, edge);
+            skipped ? column_behind(pass, p, edge, before) : column_of_cause(&s, p, edge);
         s.column[p - before] = *newest = there > column ? there : column;
     }
-    sweep->at = p;
+    pass->at = p;
 }
 
 bool layout_right_step(struct layout_job *job, uint64_t budget)
 {
-    struct layout_pass *sweep = &job->right;
+    struct layout_pass *pass = &job->right;
     uint64_t count = order_count(job->order), looked = 0;
-    while (sweep->at < count && looked < budget && sweep->open) {
-        uint64_t begin = sweep->at;
+    while (pass->at < count && looked < budget && pass->open) {
+        uint64_t begin = pass->at;
         layout_right_skip(job, budget - looked);
-        if (sweep->at == begin) {
+        if (pass->at == begin) {
             uint64_t end = order_point_end(job->order, begin);
             point_right(job, begin, end);
-            sweep->at = end + 1;
+            pass->at = end + 1;
         }
-        looked += sweep->at - begin;
-        skip_ranges_right(job, sweep, sweep->at - begin);
-        closed_lines_right(job, sweep->at - begin, false);
+        looked += pass->at - begin;
+        skip_ranges_right(job, pass, pass->at - begin);
+        closed_lines_right(job, pass->at - begin, false);
     }
-    sweep->looked += looked;
-    if (sweep->looked > layout_pass_budget(job))
+    pass->looked += looked;
+    if (pass->looked > layout_pass_budget(job))
         closed_lines_right(job, 0, true);
-    sweep->unresolved = sweep->looked > layout_pass_budget(job) && sweep->open && sweep->at < count;
-    return sweep->at >= count || !sweep->open || sweep->unresolved;
+    pass->unresolved = pass->looked > layout_pass_budget(job) && pass->open && pass->at < count;
+    return pass->at >= count || !pass->open || pass->unresolved;
 }

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef LEAP_AFTER
-#define LEAP_AFTER 4096u /* minimum events before the first attempt */
+#ifndef SKIP_AFTER
+#define SKIP_AFTER 4096u /* minimum events before the first attempt */
 #endif
-#define LEAP_LEAST (LEAP_AFTER / 4 + 1) /* shorter ranges are not worth it */
-#define LEAP_MOST (1u << 20)
+#define SKIP_LEAST (SKIP_AFTER / 4 + 1) /* shorter ranges are not worth it */
+#define SKIP_MOST (1u << 20)
 
 /* Whether collapsed repeats and line groups draw an event depends on others, which may be in a
  * range that is skipped. */
@@ -33,115 +33,115 @@ static int32_t *copy_of(const int32_t *from, size_t count)
     return to;
 }
 
-static void skip_remember_state(struct layout_job *job, struct layout_pass *sweep, int32_t edge)
+static void skip_remember_state(struct layout_job *job, struct layout_pass *pass, int32_t edge)
 {
     size_t room = 0;
-    if (sweep->leap_count)
+    if (pass->skip_count)
         return;
-    sweep->before = array_reserve(NULL, &room, 1, sizeof *sweep->before);
-    *sweep->before = (struct layout_pass){.at = sweep->at,
-                                          .known = sweep->known,
-                                          .seen_count = sweep->seen_count,
-                                          .line = copy_of(sweep->line, job->lines),
-                                          .hidden = copy_of(sweep->hidden, job->hidden_lines),
-                                          .row = copy_of(sweep->row, job->placing.rows)};
-    sweep->leap_edge = edge;
+    pass->before = array_reserve(NULL, &room, 1, sizeof *pass->before);
+    *pass->before = (struct layout_pass){.at = pass->at,
+                                         .known = pass->known,
+                                         .seen_count = pass->seen_count,
+                                         .line = copy_of(pass->line, job->lines),
+                                         .hidden = copy_of(pass->hidden, job->hidden_lines),
+                                         .row = copy_of(pass->row, job->placing.rows)};
+    pass->skip_edge = edge;
 }
 
-static void skip_add_range(struct layout_pass *sweep, uint64_t from, uint64_t to)
+static void skip_add_range(struct layout_pass *pass, uint64_t from, uint64_t to)
 {
-    uint64_t sum = sweep->leap_count ? sweep->leaps[sweep->leap_count - 1].sum : 0;
-    sweep->leaps =
-        array_reserve(sweep->leaps, &sweep->leap_room, sweep->leap_count + 1, sizeof *sweep->leaps);
-    sweep->leaps[sweep->leap_count++] = (struct skip_range){from, to, sum + (to - from)};
+    uint64_t sum = pass->skip_count ? pass->skips[pass->skip_count - 1].sum : 0;
+    pass->skips =
+        array_reserve(pass->skips, &pass->skip_room, pass->skip_count + 1, sizeof *pass->skips);
+    pass->skips[pass->skip_count++] = (struct skip_range){from, to, sum + (to - from)};
 }
 
 /* Is it time for an attempt? */
-static bool is_due(struct layout_job *job, struct layout_pass *sweep, uint64_t looked)
+static bool is_due(struct layout_job *job, struct layout_pass *pass, uint64_t looked)
 {
-    sweep->waited += looked;
-    if (!sweep->wait) /* an attempt examines every line */
-        sweep->wait = LEAP_AFTER * (1 + (uint64_t)(job->lines + job->hidden_lines) / 256);
-    if (!job->leaps || !sweep->open || sweep->waited < sweep->wait)
+    pass->waited += looked;
+    if (!pass->wait) /* an attempt examines every line */
+        pass->wait = SKIP_AFTER * (1 + (uint64_t)(job->lines + job->hidden_lines) / 256);
+    if (!job->may_skip || !pass->open || pass->waited < pass->wait)
         return false;
-    sweep->waited = 0;
+    pass->waited = 0;
     return true;
 }
 
-static void skip_note_attempt(struct layout_pass *sweep, bool leapt)
+static void skip_note_attempt(struct layout_pass *pass, bool skipped)
 {
-    if (leapt)
-        sweep->wait = LEAP_AFTER / 64 + 1; /* the next event is likely to be far, too */
+    if (skipped)
+        pass->wait = SKIP_AFTER / 64 + 1; /* the next event is likely to be far, too */
     else
-        sweep->wait = sweep->wait < LEAP_MOST ? 2 * sweep->wait : LEAP_MOST;
+        pass->wait = pass->wait < SKIP_MOST ? 2 * pass->wait : SKIP_MOST;
 }
 
 /* Returns the position of the line's next event, or `next` if that is earlier or the line has left
  * the window. */
-static uint64_t skip_next_on_line(struct layout_job *job, struct layout_pass *sweep, uint32_t line,
+static uint64_t skip_next_on_line(struct layout_job *job, struct layout_pass *pass, uint32_t line,
                                   int32_t edge, uint64_t next)
 {
-    if (*layout_pass_newest(job, sweep, line) >= edge)
+    if (*layout_pass_newest(job, pass, line) >= edge)
         return next;
-    uint64_t i = order_line_from(job->order, line, sweep->at);
+    uint64_t i = order_line_from(job->order, line, pass->at);
     uint64_t at =
         i < order_line_events(job->order, line) ? order_line_at(job->order, line, i) : NO_POSITION;
     return at < next ? at : next;
 }
 
-static bool is_far(const struct layout_pass *sweep, uint64_t next)
+static bool is_far(const struct layout_pass *pass, uint64_t next)
 {
-    return next > sweep->at + LEAP_LEAST;
+    return next > pass->at + SKIP_LEAST;
 }
 
-void skip_ranges_right(struct layout_job *job, struct layout_pass *sweep, uint64_t looked)
+void skip_ranges_right(struct layout_job *job, struct layout_pass *pass, uint64_t looked)
 {
     uint64_t next = order_count(job->order);
     int32_t edge = layout_pass_right_edge(job);
-    if (!is_due(job, sweep, looked))
+    if (!is_due(job, pass, looked))
         return;
-    for (uint32_t line = 1; line <= job->lines && is_far(sweep, next); line++)
-        next = skip_next_on_line(job, sweep, line, edge, next);
-    for (uint32_t line = 1; line <= job->hidden_lines && is_far(sweep, next); line++)
-        next = skip_next_on_line(job, sweep, HIDDEN_LINE | line, edge, next);
+    for (uint32_t line = 1; line <= job->lines && is_far(pass, next); line++)
+        next = skip_next_on_line(job, pass, line, edge, next);
+    for (uint32_t line = 1; line <= job->hidden_lines && is_far(pass, next); line++)
+        next = skip_next_on_line(job, pass, HIDDEN_LINE | line, edge, next);
     if (next < order_count(job->order))
         next -= log_get(job->order, next, FIELD_POINT);
-    bool far = is_far(sweep, next) && order_count(job->order) > next;
+    bool far = is_far(pass, next) && order_count(job->order) > next;
     if (far) {
-        skip_remember_state(job, sweep, edge);
-        skip_add_range(sweep, sweep->at, next);
-        sweep->at = next;
+        skip_remember_state(job, pass, edge);
+        skip_add_range(pass, pass->at, next);
+        pass->at = next;
     }
-    skip_note_attempt(sweep, far);
+    skip_note_attempt(pass, far);
 }
 
-void skip_ranges_undo(struct layout_job *job, struct layout_pass *sweep, int32_t edge)
+void skip_ranges_undo(struct layout_job *job, struct layout_pass *pass, int32_t edge)
 {
-    struct layout_pass *before = sweep->before;
-    if (!sweep->leap_count || edge <= sweep->leap_edge)
+    struct layout_pass *before = pass->before;
+    if (!pass->skip_count || edge <= pass->skip_edge)
         return;
-    memcpy(sweep->line, before->line, job->lines * sizeof *before->line);
-    memcpy(sweep->hidden, before->hidden, job->hidden_lines * sizeof *before->hidden);
-    memcpy(sweep->row, before->row, job->placing.rows * sizeof *before->row);
-    sweep->at = before->at;
-    sweep->known = before->known;
-    sweep->seen_count = before->seen_count;
-    sweep->leap_count = 0;
-    sweep->wait = sweep->waited = 0;
+    memcpy(pass->line, before->line, job->lines * sizeof *before->line);
+    memcpy(pass->hidden, before->hidden, job->hidden_lines * sizeof *before->hidden);
+    memcpy(pass->row, before->row, job->placing.rows * sizeof *before->row);
+    pass->at = before->at;
+    pass->known = before->known;
+    pass->seen_count = before->seen_count;
+    pass->skip_count = 0;
+    pass->wait = pass->waited = 0;
     free(before->line);
     free(before->hidden);
     free(before->row);
     free(before);
-    sweep->before = NULL;
+    pass->before = NULL;
 }
 
-void skip_ranges_free(struct layout_pass *sweep)
+void skip_ranges_free(struct layout_pass *pass)
 {
-    if (sweep->before) {
-        free(sweep->before->line);
-        free(sweep->before->hidden);
-        free(sweep->before->row);
-        free(sweep->before);
+    if (pass->before) {
+        free(pass->before->line);
+        free(pass->before->hidden);
+        free(pass->before->row);
+        free(pass->before);
     }
-    free(sweep->leaps);
+    free(pass->skips);
 }

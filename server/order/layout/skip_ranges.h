@@ -12,10 +12,10 @@
 
 bool skip_ranges_allowed(const struct layout_params *placing);
 /* Skips a range if it is time and there is one; `looked`: events examined since the last call. */
-void skip_ranges_right(struct layout_job *job, struct layout_pass *sweep, uint64_t looked);
+void skip_ranges_right(struct layout_job *job, struct layout_pass *pass, uint64_t looked);
 /* Returns to the state before the first skipped range, for a window that reaches further than the
  * one for which it was skipped. */
-void skip_ranges_undo(struct layout_job *job, struct layout_pass *sweep, int32_t edge);
-void skip_ranges_free(struct layout_pass *sweep);
+void skip_ranges_undo(struct layout_job *job, struct layout_pass *pass, int32_t edge);
+void skip_ranges_free(struct layout_pass *pass);
 
 #endif
