@@ -31,6 +31,18 @@ void table_under(struct result_table *t, const char *name)
 
 void table_detail(struct result_table *t) { t->columns[t->column_count - 1].detail = true; }
 
+void table_add_columns(struct result_table *t, const struct column_definition *columns,
+                       size_t count)
+{
+    for (const struct column_definition *c = columns; c < columns + count; c++) {
+        table_add_column(t, c->name, c->title, c->kind, c->source);
+        if (c->under)
+            table_under(t, c->under);
+        if (c->detail)
+            table_detail(t);
+    }
+}
+
 /* (Doubles the capacity if it is full.) */
 static void make_room(struct result_table *t)
 {

@@ -70,6 +70,19 @@ struct event_id table_event(const struct table_view *view, uint64_t position);
 
 /* ---- making a table ---- */
 
+/* A column of a table whose columns do not depend on the request: tables have an array of these,
+ * indexed by the enum of their columns. */
+struct column_definition {
+    const char *name, *title;
+    enum table_kind kind;
+    const char *source; /* NULL: "order", and exact */
+    const char *under; /* in text output, placed below the column of this name; NULL: not */
+    bool detail; /* shown on request only */
+};
+
+/* Adds columns; must be called before rows are added. */
+void table_add_columns(struct result_table *table, const struct column_definition *columns,
+                       size_t count);
 /* Adds a column; must be called before rows are added. source NULL: "order", and exact. */
 void table_add_column(struct result_table *table, const char *name, const char *title,
                       enum table_kind kind, const char *source);
