@@ -108,7 +108,13 @@ C
 poetcc -trace -g thrice.c -o thrice
 POET_OUTPUT=thrice.poet ./thrice
 until_true finished thrice.poet
-entries() { poet dump "$1" | awk '$3 == "acquired" && $4 == "M:m" { print $1, $0 }' | sed 's/^\([^ ]*\) .*<> \([0-9]*\):.*/\1 \2/'; }
+# The entries into critical sections of m: event, and which of the created threads. (Lines of another run may have other
+# numbers.)
+entries() {
+    poet dump "$1" | awk '
+        $3 == "create" { sub(/:.*/, "", $1); thread[$1] = ++created }
+        $3 == "acquired" && $4 == "M:m" { sub(/:.*/, "", $7); print $1, thread[$7] }'
+}
 # The first critical section of all, and the first one of the other thread, whether it requested the lock meanwhile or not.
 visits=$(entries thrice.poet | awk '{ if (NR == 1) { first = $2; print $1 } else if ($2 != first) { print $1; exit } }' | xargs)
 like "swap: the later thread is first, whenever it requested the lock" "$(swap thrice $visits)" '^0 poet replay: order swapped: '
