@@ -97,12 +97,28 @@ static void session_receive_progress(char *text, const char *what, bool *shown)
         }
 }
 
+/* Reads more of the process's messages, behind what there is of an unfinished one. Returns false if
+ * there are none. */
+static bool session_read_messages(int errors, char *text, size_t size)
+{
+    char more[400];
+    ssize_t got = read(errors, more, sizeof more - 1);
+    if (got <= 0)
+        return false;
+    more[got] = 0;
+    const char *newline = strrchr(text, '\n'), *unfinished = newline ? newline + 1 : text;
+    size_t length = strlen(unfinished);
+    memmove(text, unfinished, length + 1);
+    snprintf(text + length, size - length, "%s", more);
+    return true;
+}
+
 /* Waits for the first response. If the process exits instead, its last message is the error. */
 static bool wait_for_process(struct session *source, int errors, const char *what,
                              struct error *error)
 {
     struct pollfd p[2] = {{.fd = errors, .events = POLLIN}, {.fd = source->fd, .events = POLLIN}};
-    char text[400] = "";
+    char text[800] = "";
     bool reported = !isatty(STDERR_FILENO), heard = false, shown = false;
     session_send_hello(source);
     while (!(p[1].revents & POLLIN) || !heard) {
@@ -111,22 +127,19 @@ static bool wait_for_process(struct session *source, int errors, const char *wha
             fprintf(stderr, "reading %s...\n", what);
         reported |= n == 0;
         if (n > 0 && p[0].revents) {
-            ssize_t got = read(errors, text, sizeof text - 1);
-            if (got > 0) {
-                text[got] = 0;
+            if (session_read_messages(errors, text, sizeof text))
                 session_receive_progress(text, what, &shown);
-            } else {
+            else
                 p[0].fd = -1;
-            }
         }
         char byte;
         if (n > 0 && p[1].revents) {
             heard = recv(source->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
-            if (!heard) { /* it exited: read the rest of its messages */
-                ssize_t got = p[0].fd >= 0 ? read(errors, text, sizeof text - 1) : 0;
-                text[got > 0 ? (size_t)got : strlen(text)] = 0;
+            while (!heard && p[0].fd >= 0 && poll(p, 1, 1000) > 0 && /* it exited */
+                   session_read_messages(errors, text, sizeof text))
+                ;
+            if (!heard)
                 break;
-            }
         }
     }
     close(errors);

@@ -110,6 +110,16 @@ printf 'action save-trace copy.poet\nquit\n' >script
 check "the viewer saves a remote trace through ssh" env POET_SSH="$work/ssh.sh" timeout 300 poet view "ssh:here:$work/work.poet" --script script
 check "the trace saved through ssh equals the original" cmp work.poet copy.poet
 like "poet stat reads a remote trace through ssh" "$(POET_SSH="$work/ssh.sh" poet stat "ssh:here:$work/work.poet")" "run +work"
+cat >broken.sh <<'S'
+#!/bin/bash
+printf 'poet server: work.poet: it is ' >&2
+sleep 0.2 # the two pieces are read one after the other
+echo 'not there' >&2
+exit 1
+S
+chmod +x broken.sh
+is "an error of the remote server that arrives in two pieces is printed whole" \
+    "$(POET_SSH="$work/broken.sh" poet stat "ssh:here:$work/work.poet" 2>&1)" "poet stat: work.poet: it is not there"
 
 # ---- undo and redo ----
 lines=$(poet dump work.poet --json | grep -c '"line":[0-9]')
