@@ -1,7 +1,6 @@
 #include "server/server_options.h"
 
 #include "config/options.h"
-#include "config/option_rows.h"
 
 #include <errno.h>
 #include <stdio.h>

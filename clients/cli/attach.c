@@ -5,7 +5,7 @@
 #include "clients/connection/install_paths.h"
 #include "base/alloc.h"
 #include "wire/endpoint.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <dirent.h>
 #include <errno.h>

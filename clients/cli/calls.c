@@ -11,7 +11,7 @@
 #include "clients/cli/calls_by_thread.h"
 #include "clients/connection/call_groups.h"
 #include "base/alloc.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <errno.h>
 #include <stdlib.h>

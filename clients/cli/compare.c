@@ -1,6 +1,6 @@
 /* poet compare: where two runs of a program diverge. */
 #include "clients/cli/divergence_diagram.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <errno.h>
 

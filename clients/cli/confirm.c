@@ -10,7 +10,7 @@
 #include "clients/cli/attempt.h"
 #include "clients/cli/variables.h"
 #include "clients/connection/finding_text.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "clients/connection/breakpoint_file.h"
 #include "clients/connection/install_paths.h"
 #include "base/alloc.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <errno.h>
 #include <json-c/json.h>

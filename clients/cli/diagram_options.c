@@ -4,7 +4,7 @@
 #include "clients/cli/label_option.h"
 #include "clients/cli/diagram.h"
 #include "wire/limits.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "clients/cli/diagram_output.h"
 #include "clients/cli/paper_size.h"
 #include "clients/cli/diagram_options.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <errno.h>
 #include <signal.h>

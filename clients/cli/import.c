@@ -11,7 +11,7 @@
 #include "wire/program_messages.h"
 #include "wire/text.h"
 #include "wire/slot.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include "clients/cli/pager.h"
 
 #include "wire/text.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <errno.h>
 #include <json-c/json.h>

@@ -3,7 +3,7 @@
 
 #include "clients/connection/stack_frames.h"
 #include "base/alloc.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "config/metric_rules.h"
 #include "base/alloc.h"
 #include "wire/limits.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <errno.h>
 #include <stdlib.h>

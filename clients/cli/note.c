@@ -6,7 +6,7 @@
 #include "clients/connection/note_file.h"
 #include "wire/limits.h"
 #include "wire/text.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <errno.h>
 #include <json-c/json.h>

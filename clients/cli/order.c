@@ -9,7 +9,7 @@
 #include "clients/cli/pager.h"
 #include "base/alloc.h"
 #include "wire/event_id.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>

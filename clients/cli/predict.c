@@ -4,7 +4,7 @@
 #include "clients/cli/table_options.h"
 #include "clients/connection/finding_text.h"
 #include "base/alloc.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <stdlib.h>
 #include <string.h>

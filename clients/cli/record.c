@@ -11,7 +11,7 @@
 #include "clients/cli/table_options.h"
 #include "wire/endpoint.h"
 #include "wire/trace_header.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
 #include "clients/cli/variables.h"
 #include "wire/endpoint.h"
 #include "wire/recorded_input.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include "clients/connection/note_file.h"
 #include "base/alloc.h"
 #include "wire/trace_header.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "clients/cli/pager.h"
 #include "clients/cli/diagram_options.h"
 #include "render/scene_text.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <langinfo.h>
 #include <locale.h>

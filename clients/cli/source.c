@@ -4,7 +4,7 @@
 #include "clients/sourcefile/annotated_source.h"
 #include "clients/cli/table_options.h"
 #include "base/alloc.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* poet states: time per thread state. */
 #include "clients/cli/table_options.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <errno.h>
 #include <string.h>

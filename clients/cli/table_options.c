@@ -5,7 +5,7 @@
 #include "clients/cli/label_option.h"
 #include "clients/cli/paper_size.h"
 #include "base/alloc.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <errno.h>
 #include <math.h>

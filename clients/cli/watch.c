@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "wire/program_messages.h"
-#include "config/option_rows.h"
+#include "config/options.h"
 
 #include <errno.h>
 #include <signal.h>

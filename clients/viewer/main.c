@@ -4,7 +4,6 @@
 #include "clients/viewer/viewer_window.h"
 #include "config/options.h"
 #include "wire/endpoint.h"
-#include "config/option_rows.h"
 
 #include <errno.h>
 #include <limits.h>

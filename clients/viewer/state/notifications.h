@@ -53,7 +53,8 @@ struct notifier {
     unsigned count;
 };
 
-/* Connects a receiver to a set of notifications. Each part of the viewer does so when it is built. */
+/* Connects a receiver to a set of notifications, as each part of the viewer does when it is built.
+ */
 static inline void notifier_connect(struct notifier *notifier, enum notify_stage stage,
                                     uint32_t whats, notify_receiver *receive)
 {
