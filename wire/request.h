@@ -11,36 +11,38 @@
 #include "wire/message.h"
 
 /* One row for each request: number, NAME, name. Requests about the server: */
-#define SERVER_REQUESTS(Q)                                                                         \
-    Q(1, RUNS, runs)       /* lists the runs */                                                          \
-    Q(2, SELECT, select)   /* selects the run that later requests are about */
+/* clang-format off */
+#define SERVER_REQUESTS(Q)                                                                        \
+    Q(1, RUNS, runs)                    /* lists the runs */ \
+    Q(2, SELECT, select)                /* selects the run that later requests are about */
 
-/* Requests about the selected run: server/queries has a `question_NAME`, in lower case, for
+/* Requests about the selected run: server/queries has a `query_NAME`, in lower case, for
  * each. */
-#define RUN_REQUESTS(Q)                                                                            \
-    Q(16, WINDOW, window)  /* placed events */                                                      \
-    Q(17, RELATIONS, relations) /* relation of these events to one event */                        \
-    Q(18, DENSITY, density) /* number of events, and blocked time, per row and pixel */            \
-    Q(19, DUMP, dump)      /* every event once */                                                       \
-    Q(20, ORDER, order)    /* relation of these events to each other */                               \
-    Q(21, CAUSAL_CHAIN, why)        /* a causal chain between two events */                               \
-    Q(22, COUNT, count)    /* numbers of events before, after, concurrent with one event */           \
-    Q(23, STAT, stat)      /* statistics of the run */                                                  \
-    Q(24, WAITS, waits)    /* threads blocked at the end, and the holders */                          \
-    Q(25, SEARCH, search)  /* events by type, line, call site, text */                              \
-    Q(26, LOG_RANGE, list)      /* events in the order of the log */                                    \
-    Q(27, NEIGHBOR, step)      /* next event along the line or the order */                             \
-    Q(28, SITES, sites)    /* all call sites */                                                       \
-    Q(29, DOWNLOAD, fetch)    /* a part of the run's trace file, as it is now */                      \
-    Q(30, LINES, lines)    /* descriptions of these lines */                                          \
-    Q(31, BETWEEN, span)      /* events and time between two events */                                  \
-    Q(32, STATE_BANDS, strip) /* the share of each pixel of a row spent in each state */           \
-    Q(33, CAUSES, causes) /* the order among these events */                                       \
-    Q(34, TABLE, table) /* a table */                                                              \
-    Q(35, SET_MEASUREMENT, want) /* what to measure from now on */                                 \
-    Q(36, TIME_SERIES, curve) /* values of metrics, per pixel of time */                           \
-    Q(52, INPUT, input) /* recorded input */
+#define RUN_REQUESTS(Q)                                                                           \
+    Q(16, WINDOW, window)               /* placed events */ \
+    Q(17, RELATIONS, relations)         /* relation of these events to one event */ \
+    Q(18, DENSITY, density)             /* events and blocked time, per row and pixel */ \
+    Q(19, DUMP, dump)                   /* every event once */ \
+    Q(20, ORDER, order)                 /* relation of these events to each other */ \
+    Q(21, CAUSAL_CHAIN, causal_chain)   /* a causal chain between two events */ \
+    Q(22, COUNT, count)                 /* events before, after and concurrent with one event */ \
+    Q(23, STAT, stat)                   /* statistics of the run */ \
+    Q(24, WAITS, waits)                 /* threads blocked at the end, and the holders */ \
+    Q(25, SEARCH, search)               /* events by type, line, call site, text */ \
+    Q(26, LOG_RANGE, log_range)         /* events in the order of the log */ \
+    Q(27, NEIGHBOR, neighbor)           /* next event along the line or the order */ \
+    Q(28, SITES, sites)                 /* all call sites */ \
+    Q(29, DOWNLOAD, download)           /* a part of the run's trace file, as it is now */ \
+    Q(30, LINES, lines)                 /* descriptions of these lines */ \
+    Q(31, BETWEEN, between)             /* events and time between two events */ \
+    Q(32, STATE_BANDS, state_bands)     /* the share of each pixel of a row spent in each state */ \
+    Q(33, CAUSES, causes)               /* the order among these events */ \
+    Q(34, TABLE, table)                 /* a table */ \
+    Q(35, SET_MEASUREMENT, set_measurement)  /* what to measure from now on */ \
+    Q(36, TIME_SERIES, time_series)     /* values of metrics, per pixel of time */ \
+    Q(52, INPUT, input)                 /* recorded input */
 
+/* clang-format on */
 #define REQUESTS(Q) SERVER_REQUESTS(Q) RUN_REQUESTS(Q)
 
 enum request_type {

@@ -154,18 +154,18 @@ static void command_source_receive_labelled(void *user, const struct response_ch
 
 void command_source_send(struct command_source *subject, enum request_type what,
                          struct encoder *body, source_take *take, void *user,
-                         struct command_request *question)
+                         struct command_request *pending)
 {
-    *question = (struct command_request){.subject = subject, .take = take, .user = user};
-    question->id =
-        session_send(&subject->source, what, body, command_source_receive_labelled, question);
+    *pending = (struct command_request){.subject = subject, .take = take, .user = user};
+    pending->id =
+        session_send(&subject->source, what, body, command_source_receive_labelled, pending);
 }
 
 bool command_source_request_done(const struct command *command,
-                                 const struct command_request *question)
+                                 const struct command_request *pending)
 {
     struct error error;
-    if (session_wait(&question->subject->source, question->id, &error))
+    if (session_wait(&pending->subject->source, pending->id, &error))
         return true;
     command_fail(command, "%s", error.text);
     return false;
@@ -175,9 +175,9 @@ bool command_source_request(const struct command *command, struct command_source
                             enum request_type what, struct encoder *body, source_take *take,
                             void *user)
 {
-    struct command_request question;
-    command_source_send(subject, what, body, take, user, &question);
-    return command_source_request_done(command, &question);
+    struct command_request pending;
+    command_source_send(subject, what, body, take, user, &pending);
+    return command_source_request_done(command, &pending);
 }
 
 /* Formats what the run has instead of a missing event. */

@@ -53,9 +53,9 @@ struct command_request {
 };
 void command_source_send(struct command_source *subject, enum request_type what,
                          struct encoder *body, source_take *take, void *user,
-                         struct command_request *question);
+                         struct command_request *pending);
 bool command_source_request_done(const struct command *command,
-                                 const struct command_request *question);
+                                 const struct command_request *pending);
 /* Returns whether the run has the event, whose line is requested if it is not known yet. If not,
  * `why` receives a sentence: "no event 1:5 in this run (line 1 has 4 events)", or the error that
  * prevented the check. */

@@ -198,7 +198,7 @@ static void event_diagram_receive_window(void *user, const struct response_chunk
 static void event_diagram_send_window_request(struct event_diagram *p,
                                               struct command_source *subject,
                                               struct window_request *request,
-                                              struct command_request *question)
+                                              struct command_request *pending)
 {
     struct encoder body = {0};
     request->rows = p->rows;
@@ -208,25 +208,25 @@ static void event_diagram_send_window_request(struct event_diagram *p,
     p->request = *request;
     encode_window_request(&body, request);
     command_source_send(subject, REQUEST_WINDOW, &body, event_diagram_receive_window, &p->window,
-                        question);
+                        pending);
 }
 
 static bool event_diagram_request_window(const struct command *command, struct event_diagram *p,
                                          struct command_source *subject,
                                          struct window_request *request)
 {
-    struct command_request question;
-    event_diagram_send_window_request(p, subject, request, &question);
-    return command_source_request_done(command, &question);
+    struct command_request pending;
+    event_diagram_send_window_request(p, subject, request, &pending);
+    return command_source_request_done(command, &pending);
 }
 
 void event_diagram_send_request(struct event_diagram *p, struct command_source *subject,
-                                int32_t from, uint32_t columns, struct command_request *question)
+                                int32_t from, uint32_t columns, struct command_request *pending)
 {
     struct window_request request = p->request;
     request.from = request.middle = from;
     request.columns = columns;
-    event_diagram_send_window_request(p, subject, &request, question);
+    event_diagram_send_window_request(p, subject, &request, pending);
 }
 
 /* Keeps the first part that has a hit. */
@@ -436,9 +436,9 @@ static bool event_diagram_request_relations(const struct command *command, struc
 bool event_diagram_columns(const struct command *command, struct event_diagram *p,
                            struct command_source *subject, int32_t from, uint32_t columns)
 {
-    struct command_request question;
-    event_diagram_send_request(p, subject, from, columns, &question);
-    return command_source_request_done(command, &question) &&
+    struct command_request pending;
+    event_diagram_send_request(p, subject, from, columns, &pending);
+    return command_source_request_done(command, &pending) &&
            event_diagram_request_relations(command, p, subject);
 }
 

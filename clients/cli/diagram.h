@@ -51,7 +51,7 @@ bool event_diagram_columns(const struct command *command, struct event_diagram *
 /* Sends that request only: the current window remains until command_source_request_done() is
  * called. */
 void event_diagram_send_request(struct event_diagram *picture, struct command_source *subject,
-                                int32_t from, uint32_t columns, struct command_request *question);
+                                int32_t from, uint32_t columns, struct command_request *pending);
 /* Returns which lines must be known for it: patterns are matched with the names of all. */
 enum session_lines event_diagram_set_rows(const struct event_diagram *picture);
 /* Returns whether a range was requested rather than the whole run. */

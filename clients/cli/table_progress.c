@@ -85,27 +85,27 @@ static void table_progress_receive_chunk(void *user, const struct response_chunk
 }
 
 /* Prepares the message by which Ctrl-C cancels a request. */
-static void table_progress_remember_request(const struct command_request *question)
+static void table_progress_remember_request(const struct command_request *pending)
 {
     struct encoder out = {0};
-    encode_cancel(&out, question->id);
-    bool good = question->id && !out.failed && out.size <= sizeof on_interrupt_data.cancel;
+    encode_cancel(&out, pending->id);
+    bool good = pending->id && !out.failed && out.size <= sizeof on_interrupt_data.cancel;
     if (good)
         memcpy(on_interrupt_data.cancel, out.data, on_interrupt_data.cancel_bytes = out.size);
     encoder_free(&out);
-    on_interrupt_data.fd = good ? question->subject->source.fd : -1;
+    on_interrupt_data.fd = good ? pending->subject->source.fd : -1;
 }
 
 /* Sends a request, with SIGINT blocked until Ctrl-C can cancel it. */
 static void table_progress_send_request(struct command_source *subject, struct encoder *body,
-                                        struct table_progress *a, struct command_request *question)
+                                        struct table_progress *a, struct command_request *pending)
 {
     sigset_t interrupt, before;
     sigemptyset(&interrupt);
     sigaddset(&interrupt, SIGINT);
     sigprocmask(SIG_BLOCK, &interrupt, &before);
-    command_source_send(subject, REQUEST_TABLE, body, table_progress_receive_chunk, a, question);
-    table_progress_remember_request(question);
+    command_source_send(subject, REQUEST_TABLE, body, table_progress_receive_chunk, a, pending);
+    table_progress_remember_request(pending);
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -113,10 +113,10 @@ bool table_progress_request(const struct command *command, struct command_source
                             struct encoder *body, struct result_table *table)
 {
     struct table_progress a = {table, now_ns(), isatty(STDERR_FILENO) != 0};
-    struct command_request question;
+    struct command_request pending;
     table_progress_begin(command);
-    table_progress_send_request(subject, body, &a, &question);
-    bool good = command_source_request_done(command, &question);
+    table_progress_send_request(subject, body, &a, &pending);
+    bool good = command_source_request_done(command, &pending);
     on_interrupt_data.fd = -1;
     if (shown)
         fputs(erase, stderr);

@@ -98,20 +98,20 @@ struct session_request {
     void *user;
 };
 
-static size_t find_question(const struct session *source, uint32_t id)
+static size_t session_find_request(const struct session *source, uint32_t id)
 {
     size_t i = 0;
-    while (i < source->question_count && source->questions[i].id != id)
+    while (i < source->request_count && source->requests[i].id != id)
         i++;
     return i;
 }
 
 bool session_request_is_open(const struct session *source, uint32_t id)
 {
-    return id && find_question(source, id) < source->question_count;
+    return id && session_find_request(source, id) < source->request_count;
 }
 
-bool session_is_busy(const struct session *source) { return source->question_count > 0; }
+bool session_is_busy(const struct session *source) { return source->request_count > 0; }
 
 uint32_t session_send(struct session *source, enum request_type what, struct encoder *body,
                       source_take *take, void *user)
@@ -123,17 +123,17 @@ uint32_t session_send(struct session *source, enum request_type what, struct enc
         encoder_free(body);
     if (!session_send_message(source, &out))
         return 0;
-    source->questions = array_reserve(source->questions, &source->question_room,
-                                      source->question_count + 1, sizeof *source->questions);
-    source->questions[source->question_count++] = (struct session_request){id, take, user};
+    source->requests = array_reserve(source->requests, &source->request_room,
+                                     source->request_count + 1, sizeof *source->requests);
+    source->requests[source->request_count++] = (struct session_request){id, take, user};
     return id;
 }
 
-static void drop_question(struct session *source, size_t i)
+static void session_drop_request(struct session *source, size_t i)
 {
-    source->question_count--;
-    memmove(source->questions + i, source->questions + i + 1,
-            (source->question_count - i) * sizeof *source->questions);
+    source->request_count--;
+    memmove(source->requests + i, source->requests + i + 1,
+            (source->request_count - i) * sizeof *source->requests);
 }
 
 void session_cancel_request(struct session *source, uint32_t id)
@@ -141,26 +141,26 @@ void session_cancel_request(struct session *source, uint32_t id)
     struct encoder out = {0};
     if (!session_request_is_open(source, id))
         return;
-    drop_question(source, find_question(source, id));
+    session_drop_request(source, session_find_request(source, id));
     encode_cancel(&out, id);
     session_send_message(source, &out);
 }
 
-void session_forget_request(struct session *source) { source->question_count = 0; }
+void session_forget_request(struct session *source) { source->request_count = 0; }
 
 bool session_request_done(struct session *source, struct decoder *in, struct error *error)
 {
     struct response_chunk answer;
     decode_response_chunk(in, &answer);
-    size_t i = find_question(source, answer.id);
-    if (!in->error && i < source->question_count) {
-        struct session_request question = source->questions[i];
+    size_t i = session_find_request(source, answer.id);
+    if (!in->error && i < source->request_count) {
+        struct session_request request = source->requests[i];
         if (answer.last)
-            drop_question(source, i);
+            session_drop_request(source, i);
         if (answer.part == RESPONSE_ERROR && answer.id == source->waits_for)
             source->refused = decode_name(in, LIMIT_TEXT_BYTES);
-        else if (question.take)
-            question.take(question.user, &answer);
+        else if (request.take)
+            request.take(request.user, &answer);
     }
     if (in->error)
         error_set(error, "%s: %s is damaged: %s", source->name, response_chunk_name(answer.part),

@@ -490,7 +490,7 @@ void session_close(struct session *source)
     if (source->child > 0)
         waitpid(source->child, NULL, 0);
     encoder_free(&source->in);
-    free(source->questions);
+    free(source->requests);
     metadata_free(&source->book);
     free(source->name);
     *source = (struct session){.fd = -1};

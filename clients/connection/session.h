@@ -19,8 +19,8 @@ struct session {
     size_t used;
     struct trace_metadata book;
     int child; /* private to session.c: process id of a private server, 0: none */
-    struct session_request *questions; /* private to client_requests.c: pending requests */
-    size_t question_count, question_room;
+    struct session_request *requests; /* private to client_requests.c: pending requests */
+    size_t request_count, request_room;
     uint32_t last_id;
     char *refused; /* why the request that session_wait waits for has no response */
     uint32_t waits_for;

@@ -78,7 +78,7 @@ struct connection {
     uint32_t newest_reported; /* number of the newest run that it knows of */
     bool telling; /* not all updates were sent */
     bool held; /* its messages wait until it has read */
-    struct request_queue desk; /* its questions */
+    struct request_queue queries; /* its requests */
     uint64_t fed_generation;
     unsigned fed_connected;
     uint64_t fed_lag;

@@ -50,7 +50,7 @@ static bool is_full(const struct connection *peer) { return peer->out.size > LIM
 /* It may have to read first; then its next message waits. */
 static enum readiness viewer_readiness(struct connection *peer)
 {
-    program_connection_sync(peer->server); /* what happened before the question is in the answer */
+    program_connection_sync(peer->server); /* what happened before the request is in the response */
     loop_turn_set_activity("messages of viewers");
     peer->held = is_full(peer) || (peer->run && !viewer_send_updates(peer));
     return peer->held ? CONNECTION_NOT_READY : READY;
@@ -70,7 +70,7 @@ static void have_named(struct connection *peer, size_t before)
 
 static void viewer_process_step(struct connection *peer)
 {
-    if (request_queue_has_work(&peer->desk))
+    if (request_queue_has_work(&peer->queries))
         ev_idle_start(peer->server->loop, &peer->server->work);
 }
 
@@ -82,9 +82,9 @@ static void viewer_fill_output(struct connection *peer)
         return;
     peer->unread |= peer->held; /* its next message is read now */
     peer->held = false;
-    if (peer->out.size < DUMP_BYTES && request_queue_has_stream(&peer->desk)) {
+    if (peer->out.size < DUMP_BYTES && request_queue_has_stream(&peer->queries)) {
         size_t before = viewer_begin_line_info(peer);
-        request_queue_refill(&peer->desk, &peer->out);
+        request_queue_refill(&peer->queries, &peer->out);
         have_named(peer, before);
     }
     viewer_process_step(peer);
@@ -92,10 +92,10 @@ static void viewer_fill_output(struct connection *peer)
 
 static bool has_more(const struct connection *peer)
 {
-    return peer->telling || request_queue_has_stream(&peer->desk);
+    return peer->telling || request_queue_has_stream(&peer->queries);
 }
 
-/* ---- questions about the server ---- */
+/* ---- requests about the server ---- */
 
 /* From its run. */
 static void viewer_deselect_run(struct connection *peer)
@@ -104,16 +104,16 @@ static void viewer_deselect_run(struct connection *peer)
         peer->run->eviction.viewers--;
         peer->run = NULL;
     }
-    request_queue_clear(&peer->desk, NULL);
+    request_queue_clear(&peer->queries, NULL);
     referenced_lines_clear(&peer->known);
 }
 
 static void select_run(struct connection *peer, struct run *run, bool named)
 {
-    request_queue_clear(&peer->desk, &peer->out); /* its requests were about another run */
+    request_queue_clear(&peer->queries, &peer->out); /* its requests were about another run */
     viewer_deselect_run(peer);
     peer->run = run;
-    peer->desk.run = run;
+    peer->queries.run = run;
     run->eviction.viewers++;
     peer->known = (struct viewer_knowledge){.named = named};
     peer->fed_generation = 0;
@@ -165,13 +165,13 @@ static void on_runs(struct connection *peer, uint32_t id, struct decoder *in)
         response_finish(&reply);
 }
 
-/* ---- all questions ---- */
+/* ---- all requests ---- */
 
 static void viewer_on_query(struct connection *peer, const struct request_header *asked,
                             struct decoder *in)
 {
     size_t before = viewer_begin_line_info(peer);
-    request_queue_add(&peer->desk, asked, in, &peer->out);
+    request_queue_add(&peer->queries, asked, in, &peer->out);
     have_named(peer, before);
 }
 
@@ -206,7 +206,7 @@ static void viewer_receive_message(struct connection *peer, unsigned type, const
         viewer_on_request(peer, &in);
         break;
     case MESSAGE_CANCEL:
-        request_queue_cancel(&peer->desk, decode_u32(&in));
+        request_queue_cancel(&peer->queries, decode_u32(&in));
         break;
     case MESSAGE_SUBSCRIBE:
         peer->feeding = decode_u8(&in);
@@ -234,14 +234,14 @@ const struct connection_handler viewer_handler = {.doing = "messages of viewers"
 /* A step for one viewer; false if it waits for nothing, or must read first. */
 static bool work_for(struct connection *peer)
 {
-    if (!request_queue_has_work(&peer->desk) || is_full(peer) || !viewer_send_updates(peer))
+    if (!request_queue_has_work(&peer->queries) || is_full(peer) || !viewer_send_updates(peer))
         return false;
     size_t before = viewer_begin_line_info(peer);
-    request_queue_step(&peer->desk, &peer->out);
+    request_queue_step(&peer->queries, &peer->out);
     have_named(peer, before);
     if (peer->out.size > before)
         connection_send(peer);
-    return request_queue_has_work(&peer->desk);
+    return request_queue_has_work(&peer->queries);
 }
 
 bool viewer_process_requests(struct server *server)

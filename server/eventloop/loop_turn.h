@@ -17,7 +17,7 @@
     3000000u /* what was taken: a thread that begins waits for the turn's end */
 #define LOOP_TURN_LITTLE_NS 750000u /* queues of a run that saves, and keeps only a part */
 #define LOOP_TURN_SAVE_NS 3000000u  /* states of runs that are written */
-#define LOOP_TURN_WORK_NS 5000000u  /* questions of viewers */
+#define LOOP_TURN_WORK_NS 5000000u  /* requests of viewers */
 
 uint64_t loop_clock_ns(void); /* monotonic */
 const char *loop_host_name(void); /* what this machine is called */

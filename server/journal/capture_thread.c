@@ -30,7 +30,7 @@ struct capture_thread {
         *last; /* in the order of their coming, as their lines are to be */
     struct captured_program *turn;            /* the next one; NULL the first */
     size_t count;
-    struct poll_buffers desk;
+    struct poll_buffers buffers;
     /* the thread */
     void (*tell)(void *context);
     void *context;
@@ -119,17 +119,17 @@ void captured_program_free(struct capture_thread *taker, struct captured_program
 enum poll_result capture_poll_program(struct capture_thread *taker,
                                       struct captured_program *program)
 {
-    return queue_poll(program, &taker->desk);
+    return queue_poll(program, &taker->buffers);
 }
 
 void capture_read_profiles(struct capture_thread *taker, struct captured_program *program,
                            bool last)
 {
     if (last)
-        call_record_reader_finish(program, &taker->desk.ticks);
+        call_record_reader_finish(program, &taker->buffers.ticks);
     if (last)
-        placement_reader_poll(program, &taker->desk.ticks);
-    profile_reader_now(program, &taker->desk.ticks, last);
+        placement_reader_poll(program, &taker->buffers.ticks);
+    profile_reader_now(program, &taker->buffers.ticks, last);
 }
 
 void capture_set_target(struct capture_thread *taker, const struct capture *taking)
@@ -248,7 +248,7 @@ struct capture_thread *capture_thread_new(void (*tell)(void *context), void *con
     sigset_t all, before;
     pthread_mutex_init(&taker->lock, NULL);
     pthread_cond_init(&taker->served, NULL);
-    poll_buffers_begin(&taker->desk);
+    poll_buffers_begin(&taker->buffers);
     taker->tell = tell;
     taker->context = context;
     taker->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -284,7 +284,7 @@ void capture_thread_free(struct capture_thread *taker)
     capture_thread_stop(taker);
     if (taker->wake >= 0)
         close(taker->wake);
-    poll_buffers_end(&taker->desk);
+    poll_buffers_end(&taker->buffers);
     pthread_cond_destroy(&taker->served);
     pthread_mutex_destroy(&taker->lock);
     free(taker);

@@ -21,7 +21,7 @@
 
 struct poll_batch {
     struct captured_program *program;
-    struct poll_buffers *desk;
+    struct poll_buffers *buffers;
     struct journal_room room; /* bytes 0: none was taken */
     size_t used;
     struct shared_queue *first; /* whose slots are in it */
@@ -143,16 +143,16 @@ static bool write_batch(struct poll_batch *batch, const struct shared_queue *end
 {
     struct capture *taking = batch->program->taking;
     bool fits =
-        !batch->used || tracefile_write(taking->trace, batch->desk->buffer, batch->used, false);
+        !batch->used || tracefile_write(taking->trace, batch->buffers->buffer, batch->used, false);
     if (batch->used && journal_check_written(taking, fits, batch->used))
-        batch->desk->buffer =
+        batch->buffers->buffer =
             handoff_queue_push(&taking->hand,
                                (struct handoff_extent){.at = batch->room.at,
                                                        .size = batch->used,
                                                        .epoch = batch->room.epoch,
                                                        .buffer = true,
                                                        .taken_ns = loop_clock_ns()},
-                               batch->desk->buffer);
+                               batch->buffers->buffer);
     queue_poll_release_slots(batch, end, fits);
     return fits;
 }
@@ -161,7 +161,7 @@ static bool write_batch(struct poll_batch *batch, const struct shared_queue *end
 static bool describe_first(struct poll_batch *batch, const struct shared_queue *q, size_t count)
 {
     return write_batch(batch, q) &&
-           journal_write_descriptions(batch->program->taking, batch->desk->slots, count, NULL);
+           journal_write_descriptions(batch->program->taking, batch->buffers->slots, count, NULL);
 }
 
 static bool open_batch(struct poll_batch *batch)
@@ -190,24 +190,24 @@ static unsigned copy_one(struct poll_batch *batch, const struct shared_queue *q,
     *count = 0;
     if (left >= SPARE_BYTES + SLOT_BYTES)
         *count = shared_queue_copy(
-            q, batch->desk->slots,
+            q, batch->buffers->slots,
             &(struct shared_queue_request){
                 .most = most,
                 .room = (left - SPARE_BYTES) / SLOT_BYTES,
                 .horizon = q->head->clock == batch->clock ? batch->horizon : UINT64_MAX,
-                .ticks = &batch->desk->ticks},
+                .ticks = &batch->buffers->ticks},
             &what);
     return what;
 }
 
 static void add_chunk(struct poll_batch *batch, struct shared_queue *q, size_t count)
 {
-    uint8_t *head = batch->desk->buffer + batch->used, *data = head + CHUNK_HEAD_BYTES;
-    size_t size = slot_codec_encode(data, batch->desk->slots, count);
+    uint8_t *head = batch->buffers->buffer + batch->used, *data = head + CHUNK_HEAD_BYTES;
+    size_t size = slot_codec_encode(data, batch->buffers->slots, count);
     unsigned kind = size ? CHUNK_SLOTS : MESSAGE_SLOTS;
     if (!size) {
         size = count * SLOT_BYTES;
-        memcpy(data, batch->desk->slots, size);
+        memcpy(data, batch->buffers->slots, size);
     }
     chunk_head(head, &(struct chunk){.kind = (uint16_t)kind,
                                      .session = batch->program->session,
@@ -229,7 +229,7 @@ static bool queue_poll_take_some(struct poll_batch *batch, struct shared_queue *
             return false;
         unsigned what = copy_one(batch, q, most, &count);
         if (what & SLOTS_DESCRIBE)
-            journal_write_descriptions(batch->program->taking, batch->desk->slots, count, &any);
+            journal_write_descriptions(batch->program->taking, batch->buffers->slots, count, &any);
         if (any && !describe_first(batch, q, count))
             return false;
         if (any)
@@ -287,10 +287,10 @@ static bool queue_poll_several_ready(const struct captured_program *program)
 }
 
 static enum poll_result queue_poll_take_slots(struct captured_program *program, uint64_t slots,
-                                              struct poll_buffers *desk)
+                                              struct poll_buffers *buffers)
 {
     struct poll_batch batch = {
-        .program = program, .desk = desk, .first = program->queues, .horizon = UINT64_MAX};
+        .program = program, .buffers = buffers, .first = program->queues, .horizon = UINT64_MAX};
     size_t most = slots <= ROUND_SLOTS ? ROUND_SLOTS : ROUND_SLOTS / count_busy(program);
     most = most > ROUND_LEAST ? most : ROUND_LEAST;
     bool fits = true;
@@ -308,19 +308,19 @@ static enum poll_result queue_poll_take_slots(struct captured_program *program, 
     return POLL_DRAINED;
 }
 
-void poll_buffers_begin(struct poll_buffers *desk)
+void poll_buffers_begin(struct poll_buffers *buffers)
 {
-    desk->buffer = handoff_buffer_acquire();
-    desk->slots = xaligned_alloc(64, POLL_SLOTS * SLOT_BYTES);
+    buffers->buffer = handoff_buffer_acquire();
+    buffers->slots = xaligned_alloc(64, POLL_SLOTS * SLOT_BYTES);
 }
 
-void poll_buffers_end(struct poll_buffers *desk)
+void poll_buffers_end(struct poll_buffers *buffers)
 {
-    handoff_buffer_release(desk->buffer);
-    free(desk->slots);
+    handoff_buffer_release(buffers->buffer);
+    free(buffers->slots);
 }
 
-enum poll_result queue_poll(struct captured_program *program, struct poll_buffers *desk)
+enum poll_result queue_poll(struct captured_program *program, struct poll_buffers *buffers)
 {
     enum poll_result taken = POLL_DRAINED;
     if (atomic_load(&program->error))
@@ -328,12 +328,12 @@ enum poll_result queue_poll(struct captured_program *program, struct poll_buffer
     uint64_t slots = queue_poll_check_all(program);
     if (slots)
         taken = capture_is_ahead(program->taking) ? POLL_AHEAD
-                                                  : queue_poll_take_slots(program, slots, desk);
+                                                  : queue_poll_take_slots(program, slots, buffers);
     note_figures(program);
     note_unfollowed(program);
     bool others = drop_done(program);
-    call_record_reader_poll(program, &desk->ticks);
-    placement_reader_poll(program, &desk->ticks);
-    profile_reader_poll(program, &desk->ticks);
+    call_record_reader_poll(program, &buffers->ticks);
+    placement_reader_poll(program, &buffers->ticks);
+    profile_reader_poll(program, &buffers->ticks);
     return others && taken == POLL_DRAINED ? POLL_MORE : taken;
 }

@@ -13,8 +13,8 @@ struct poll_buffers {
 };
 #define POLL_SLOTS (HANDOFF_BUFFER_BYTES / SLOT_BYTES)
 
-void poll_buffers_begin(struct poll_buffers *desk);
-void poll_buffers_end(struct poll_buffers *desk);
-enum poll_result queue_poll(struct captured_program *program, struct poll_buffers *desk);
+void poll_buffers_begin(struct poll_buffers *buffers);
+void poll_buffers_end(struct poll_buffers *buffers);
+enum poll_result queue_poll(struct captured_program *program, struct poll_buffers *buffers);
 
 #endif

@@ -57,7 +57,7 @@ static enum timeline_source source_of(const struct band_query_job *job)
     return job->request.living ? TIMELINE_LIVING : TIMELINE_ORDER;
 }
 
-static void *strip_begin(struct request_queue *desk, struct decoder *in)
+static void *strip_begin(struct request_queue *queue, struct decoder *in)
 {
     struct density_request request;
     decode_density_request(in, &request);
@@ -66,10 +66,10 @@ static void *strip_begin(struct request_queue *desk, struct decoder *in)
         return NULL;
     }
     struct band_query_job *job = xcalloc(1, sizeof *job);
-    job->run = desk->run;
+    job->run = queue->run;
     job->request = request;
     timeline_set_source(TIMELINE_LIVING, &thread_state_source);
-    job->reported = timeline_known(desk->run, source_of(job));
+    job->reported = timeline_known(queue->run, source_of(job));
     return job;
 }
 
@@ -332,8 +332,8 @@ static void strip_free(void *p)
     free(job);
 }
 
-const struct query question_strip = {.begin = strip_begin,
-                                     .step = strip_step,
-                                     .put = strip_put,
-                                     .free = strip_free,
-                                     .most = LIMIT_WINDOWS};
+const struct query query_state_bands = {.begin = strip_begin,
+                                        .step = strip_step,
+                                        .put = strip_put,
+                                        .free = strip_free,
+                                        .most = LIMIT_WINDOWS};

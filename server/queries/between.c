@@ -27,9 +27,9 @@ static bool between_find_event(const struct run *run, struct event_id at, uint64
     return *position != NO_POSITION;
 }
 
-static void *between_begin(struct request_queue *desk, struct decoder *in)
+static void *between_begin(struct request_queue *queue, struct decoder *in)
 {
-    const struct run *run = desk->run;
+    const struct run *run = queue->run;
     struct event_id a = decode_event_id(in), b = decode_event_id(in);
     uint64_t most_ns = decoder_remaining(in) ? 1000000u * (uint64_t)decode_u32(in) : 0;
     if (!decoder_finish(in))
@@ -91,7 +91,7 @@ static void free_job(void *p)
     free(job);
 }
 
-const struct query question_span = {.begin = between_begin,
+const struct query query_between = {.begin = between_begin,
                                     .step = between_step,
                                     .put = between_put,
                                     .free = free_job,

@@ -133,7 +133,7 @@ static void causal_query_start(struct causal_query_job *job)
     job->end = order_point_end(order, job->request.positions[last]) + 1;
 }
 
-static void *causal_query_begin(struct request_queue *desk, struct decoder *in)
+static void *causal_query_begin(struct request_queue *queue, struct decoder *in)
 {
     struct causal_edges_request request;
     decode_causal_edges_request(in, &request);
@@ -142,7 +142,7 @@ static void *causal_query_begin(struct request_queue *desk, struct decoder *in)
         return NULL;
     }
     struct causal_query_job *job = xcalloc(1, sizeof *job);
-    job->run = desk->run;
+    job->run = queue->run;
     job->request = request;
     causal_query_start(job);
     return job;
@@ -461,8 +461,8 @@ static bool causal_query_put(void *p, struct response *reply)
     return true;
 }
 
-const struct query question_causes = {.begin = causal_query_begin,
-                                      .step = causal_query_step,
-                                      .put = causal_query_put,
-                                      .free = free_job,
-                                      .most = 1};
+const struct query query_causes = {.begin = causal_query_begin,
+                                   .step = causal_query_step,
+                                   .put = causal_query_put,
+                                   .free = free_job,
+                                   .most = 1};

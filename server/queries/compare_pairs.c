@@ -50,14 +50,14 @@ static struct compare_pairs_job *read_pairs(const struct run *run, struct decode
     return NULL;
 }
 
-static void *begin_order(struct request_queue *desk, struct decoder *in)
+static void *begin_order(struct request_queue *queue, struct decoder *in)
 {
-    return read_pairs(desk->run, in, false);
+    return read_pairs(queue->run, in, false);
 }
 
-static void *compare_pairs_begin_chain(struct request_queue *desk, struct decoder *in)
+static void *compare_pairs_begin_chain(struct request_queue *queue, struct decoder *in)
 {
-    return read_pairs(desk->run, in, true);
+    return read_pairs(queue->run, in, true);
 }
 
 static bool compare_pairs_event_exists(const struct run *run, struct event_id at)
@@ -144,13 +144,13 @@ static bool compare_pairs_put_chain(void *p, struct response *reply)
     return true;
 }
 
-const struct query question_order = {.begin = begin_order,
-                                     .step = compare_pairs_step,
-                                     .put = compare_pairs_put_order,
-                                     .free = free_job,
-                                     .most = LIMIT_QUESTIONS};
-const struct query question_why = {.begin = compare_pairs_begin_chain,
-                                   .step = compare_pairs_step,
-                                   .put = compare_pairs_put_chain,
-                                   .free = free_job,
-                                   .most = LIMIT_QUESTIONS};
+const struct query query_order = {.begin = begin_order,
+                                  .step = compare_pairs_step,
+                                  .put = compare_pairs_put_order,
+                                  .free = free_job,
+                                  .most = LIMIT_QUESTIONS};
+const struct query query_causal_chain = {.begin = compare_pairs_begin_chain,
+                                         .step = compare_pairs_step,
+                                         .put = compare_pairs_put_chain,
+                                         .free = free_job,
+                                         .most = LIMIT_QUESTIONS};

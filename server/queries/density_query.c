@@ -201,11 +201,11 @@ static bool density_step(void *p, uint64_t budget)
     return true;
 }
 
-static void *density_query_begin(struct request_queue *desk, struct decoder *in)
+static void *density_query_begin(struct request_queue *queue, struct decoder *in)
 {
     struct density_request request;
     decode_density_request(in, &request);
-    struct density_job *job = decoder_finish(in) ? density_begin(desk->run, &request) : NULL;
+    struct density_job *job = decoder_finish(in) ? density_begin(queue->run, &request) : NULL;
     density_request_free(&request);
     return job;
 }
@@ -230,8 +230,8 @@ static void density_free(void *p)
     free(job);
 }
 
-const struct query question_density = {.begin = density_query_begin,
-                                       .step = density_step,
-                                       .put = density_put,
-                                       .free = density_free,
-                                       .most = LIMIT_WINDOWS};
+const struct query query_density = {.begin = density_query_begin,
+                                    .step = density_step,
+                                    .put = density_put,
+                                    .free = density_free,
+                                    .most = LIMIT_WINDOWS};

@@ -36,7 +36,7 @@ static void answer_sites(const struct run *run, struct decoder *in, struct respo
     response_chunk_end(reply);
 }
 
-const struct query question_sites = {.at_once = answer_sites};
+const struct query query_sites = {.at_once = answer_sites};
 
 #define FETCH_BYTES (1u << 20)
 
@@ -64,4 +64,4 @@ static void answer_bytes(const struct run *run, struct decoder *in, struct respo
     free(bytes);
 }
 
-const struct query question_fetch = {.at_once = answer_bytes};
+const struct query query_download = {.at_once = answer_bytes};

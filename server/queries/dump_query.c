@@ -33,12 +33,12 @@ struct dump_job {
     size_t piece_count, piece_room;
 };
 
-static void *dump_begin(struct request_queue *desk, struct decoder *in)
+static void *dump_begin(struct request_queue *queue, struct decoder *in)
 {
     if (!decoder_finish(in))
         return NULL;
     struct dump_job *dump = xcalloc(1, sizeof *dump);
-    dump->run = desk->run;
+    dump->run = queue->run;
     return dump;
 }
 
@@ -237,9 +237,9 @@ static bool dump_put(void *p, struct response *reply)
     return dump->stage == DUMP_DONE;
 }
 
-const struct query question_dump = {.begin = dump_begin,
-                                    .step = dump_step,
-                                    .put = dump_put,
-                                    .free = free_job,
-                                    .most = LIMIT_QUESTIONS,
-                                    .stream = true};
+const struct query query_dump = {.begin = dump_begin,
+                                 .step = dump_step,
+                                 .put = dump_put,
+                                 .free = free_job,
+                                 .most = LIMIT_QUESTIONS,
+                                 .stream = true};

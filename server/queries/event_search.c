@@ -239,17 +239,17 @@ static void finding_free(void *p)
     free(job);
 }
 
-static void *event_search_begin(struct request_queue *desk, struct decoder *in)
+static void *event_search_begin(struct request_queue *queue, struct decoder *in)
 {
     struct search_request request;
     decode_search_request(in, &request);
-    struct event_search_job *job = decoder_finish(in) ? finding_begin(desk->run, &request) : NULL;
+    struct event_search_job *job = decoder_finish(in) ? finding_begin(queue->run, &request) : NULL;
     search_request_free(&request);
     return job;
 }
 
-const struct query question_search = {.begin = event_search_begin,
-                                      .step = finding_step,
-                                      .put = finding_put,
-                                      .free = finding_free,
-                                      .most = LIMIT_SEARCHES};
+const struct query query_search = {.begin = event_search_begin,
+                                   .step = finding_step,
+                                   .put = finding_put,
+                                   .free = finding_free,
+                                   .most = LIMIT_SEARCHES};

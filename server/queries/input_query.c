@@ -13,14 +13,14 @@ struct input_job {
     size_t thread, at;
 };
 
-static void *begin_job(struct request_queue *desk, struct decoder *in)
+static void *begin_job(struct request_queue *queue, struct decoder *in)
 {
     bool whole = decode_u8(in);
     if (!decoder_finish(in))
         return NULL;
     struct input_job *job = xcalloc(1, sizeof *job);
     job->whole = whole;
-    job->run = desk->run;
+    job->run = queue->run;
     return job;
 }
 
@@ -50,9 +50,9 @@ static bool input_query_put(void *p, struct response *reply)
     return job->thread >= input_store_threads(job->run);
 }
 
-const struct query question_input = {.begin = begin_job,
-                                     .step = input_query_step,
-                                     .put = input_query_put,
-                                     .free = free,
-                                     .most = 1,
-                                     .stream = true};
+const struct query query_input = {.begin = begin_job,
+                                  .step = input_query_step,
+                                  .put = input_query_put,
+                                  .free = free,
+                                  .most = 1,
+                                  .stream = true};

@@ -33,7 +33,7 @@ static void answer_list(const struct run *run, struct decoder *in, struct respon
     response_chunk_end(reply);
 }
 
-const struct query question_list = {.at_once = answer_list};
+const struct query query_log_range = {.at_once = answer_list};
 
 /* ---- steps ---- */
 
@@ -129,4 +129,4 @@ static void answer_step(const struct run *run, struct decoder *in, struct respon
     response_chunk_end(reply);
 }
 
-const struct query question_step = {.at_once = answer_step};
+const struct query query_neighbor = {.at_once = answer_step};

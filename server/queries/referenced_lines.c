@@ -141,7 +141,7 @@ static void answer_lines(const struct run *run, struct decoder *in, struct respo
     decoder_finish(in);
 }
 
-const struct query question_lines = {.at_once = answer_lines};
+const struct query query_lines = {.at_once = answer_lines};
 
 /* ---- cleanup ---- */
 

@@ -60,9 +60,9 @@ static void relation_counts_release(struct count_job *job)
     job->past = job->future = NULL;
 }
 
-static void *begin_job(struct request_queue *desk, struct decoder *in)
+static void *begin_job(struct request_queue *queue, struct decoder *in)
 {
-    const struct run *run = desk->run;
+    const struct run *run = queue->run;
     struct event_id at = decode_event_id(in);
     uint64_t most_ns = decoder_remaining(in) ? 1000000u * (uint64_t)decode_u32(in) : 0;
     if (!decoder_finish(in))
@@ -252,8 +252,8 @@ static void free_job(void *p)
     free(p);
 }
 
-const struct query question_count = {.begin = begin_job,
-                                     .step = relation_counts_step,
-                                     .put = relation_counts_put,
-                                     .free = free_job,
-                                     .most = LIMIT_QUESTIONS};
+const struct query query_count = {.begin = begin_job,
+                                  .step = relation_counts_step,
+                                  .put = relation_counts_put,
+                                  .free = free_job,
+                                  .most = LIMIT_QUESTIONS};

@@ -47,7 +47,7 @@ static void relations_find_events(struct relations_job *job)
     job->hidden = untraced_reasons_hiding_order(job->run) != 0;
 }
 
-static void *relations_begin(struct request_queue *desk, struct decoder *in)
+static void *relations_begin(struct request_queue *queue, struct decoder *in)
 {
     struct relations_request request;
     decode_relations_request(in, &request);
@@ -56,7 +56,7 @@ static void *relations_begin(struct request_queue *desk, struct decoder *in)
         return NULL;
     }
     struct relations_job *job = xcalloc(1, sizeof *job);
-    *job = (struct relations_job){.run = desk->run, .request = request};
+    *job = (struct relations_job){.run = queue->run, .request = request};
     relations_find_events(job);
     return job;
 }
@@ -99,9 +99,9 @@ static void free_job(void *p)
     free(job);
 }
 
-const struct query question_relations = {.begin = relations_begin,
-                                         .step = relations_step,
-                                         .put = relations_put,
-                                         .free = free_job,
-                                         .most = LIMIT_WINDOWS,
-                                         .picture = true};
+const struct query query_relations = {.begin = relations_begin,
+                                      .step = relations_step,
+                                      .put = relations_put,
+                                      .free = free_job,
+                                      .most = LIMIT_WINDOWS,
+                                      .picture = true};

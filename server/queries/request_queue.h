@@ -12,7 +12,7 @@ struct request_queue {
     const struct run *run;
     struct request_queue_item {
         uint32_t id;
-        const struct query *question; /* private to request_queue.c */
+        const struct query *query; /* private to request_queue.c */
         void *job; /* owned by the query, opaque to the queue */
     } items[LIMIT_ASKED]; /* the oldest first */
     unsigned count;
@@ -22,17 +22,17 @@ struct request_queue {
 
 /* Adds a request, given its head and body; makes `in` fail if it is invalid.  A run must be
  * selected. */
-void request_queue_add(struct request_queue *desk, const struct request_header *asked,
+void request_queue_add(struct request_queue *queue, const struct request_header *asked,
                        struct decoder *in, struct encoder *out);
-void request_queue_cancel(struct request_queue *desk, uint32_t id);
+void request_queue_cancel(struct request_queue *queue, uint32_t id);
 /* Drops all requests; with `out`, sends a refusal for each. */
-void request_queue_clear(struct request_queue *desk, struct encoder *out);
+void request_queue_clear(struct request_queue *queue, struct encoder *out);
 /* Returns whether a job waits for a step. */
-bool request_queue_has_work(const struct request_queue *desk);
+bool request_queue_has_work(const struct request_queue *queue);
 /* Does a step of the next job. */
-void request_queue_step(struct request_queue *desk, struct encoder *out);
+void request_queue_step(struct request_queue *queue, struct encoder *out);
 /* Returns whether a stream is pending. request_queue_refill() continues it as the viewer reads. */
-bool request_queue_has_stream(const struct request_queue *desk);
-void request_queue_refill(struct request_queue *desk, struct encoder *out);
+bool request_queue_has_stream(const struct request_queue *queue);
+void request_queue_refill(struct request_queue *queue, struct encoder *out);
 
 #endif

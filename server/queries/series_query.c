@@ -242,4 +242,4 @@ static void curve_at_once(const struct run *run, struct decoder *in, struct resp
     series_request_free(&request);
 }
 
-const struct query question_curve = {.at_once = curve_at_once};
+const struct query query_time_series = {.at_once = curve_at_once};

@@ -23,4 +23,4 @@ static void answer_want(const struct run *run, struct decoder *in, struct respon
     response_chunk_end(reply);
 }
 
-const struct query question_want = {.at_once = answer_want};
+const struct query query_set_measurement = {.at_once = answer_want};

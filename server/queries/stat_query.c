@@ -101,4 +101,4 @@ static void answer_stat(const struct run *run, struct decoder *in, struct respon
     answer_clocks(run, reply);
 }
 
-const struct query question_stat = {.at_once = answer_stat};
+const struct query query_stat = {.at_once = answer_stat};

@@ -40,15 +40,15 @@ struct wait_graph_job {
     struct hang_diagnosis *verdicts;
 };
 
-static void *wait_graph_begin(struct request_queue *desk, struct decoder *in)
+static void *wait_graph_begin(struct request_queue *queue, struct decoder *in)
 {
     bool judged = decoder_remaining(in) && decode_u8(in) & 1;
     if (!decoder_finish(in))
         return NULL;
     struct wait_graph_job *job = xcalloc(1, sizeof *job);
     job->judged = judged;
-    job->graph.run = desk->run;
-    job->graph.lines = order_line_count(desk->run->order);
+    job->graph.run = queue->run;
+    job->graph.lines = order_line_count(queue->run->order);
     job->graph.is_thread = xcalloc(job->graph.lines, sizeof *job->graph.is_thread);
     job->graph.waiter_of = xcalloc(job->graph.lines, sizeof *job->graph.waiter_of);
     job->graph.object_of = xcalloc(job->graph.lines, sizeof *job->graph.object_of);
@@ -520,8 +520,8 @@ static void free_job(void *p)
     free(job);
 }
 
-const struct query question_waits = {.begin = wait_graph_begin,
-                                     .step = wait_graph_step,
-                                     .put = wait_graph_put,
-                                     .free = free_job,
-                                     .most = LIMIT_QUESTIONS};
+const struct query query_waits = {.begin = wait_graph_begin,
+                                  .step = wait_graph_step,
+                                  .put = wait_graph_put,
+                                  .free = free_job,
+                                  .most = LIMIT_QUESTIONS};

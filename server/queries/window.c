@@ -405,14 +405,14 @@ void window_put(struct window_job *job, struct response *reply)
 
 /* ---- the query ---- */
 
-static void *begin_job(struct request_queue *desk, struct decoder *in)
+static void *begin_job(struct request_queue *queue, struct decoder *in)
 {
     struct window_request request;
     struct window_job *job = NULL;
     decode_window_request(in, &request);
     if (decoder_finish(in)) {
-        job = window_begin(desk->run, &request, desk->kept);
-        desk->kept = NULL;
+        job = window_begin(queue->run, &request, queue->kept);
+        queue->kept = NULL;
     }
     window_request_free(&request);
     return job;
@@ -432,21 +432,21 @@ static bool put_job(void *p, struct response *reply)
 static void free_job(void *job) { window_free(job); }
 
 /* Keeps the job, so that the next window can reuse its placed events. */
-static void leave_job(struct request_queue *desk, void *p, bool answered)
+static void leave_job(struct request_queue *queue, void *p, bool answered)
 {
     struct window_job *job = p;
-    if (answered || (!desk->kept && job->done)) {
-        window_free(desk->kept);
-        desk->kept = job;
+    if (answered || (!queue->kept && job->done)) {
+        window_free(queue->kept);
+        queue->kept = job;
     } else {
         window_free(job);
     }
 }
 
-const struct query question_window = {.begin = begin_job,
-                                      .step = step_job,
-                                      .put = put_job,
-                                      .free = free_job,
-                                      .leave = leave_job,
-                                      .most = LIMIT_WINDOWS,
-                                      .picture = true};
+const struct query query_window = {.begin = begin_job,
+                                   .step = step_job,
+                                   .put = put_job,
+                                   .free = free_job,
+                                   .leave = leave_job,
+                                   .most = LIMIT_WINDOWS,
+                                   .picture = true};

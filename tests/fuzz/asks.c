@@ -9,21 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct encoder answer_to(const struct run *run, const struct query *question,
+static struct encoder answer_to(const struct run *run, const struct query *query,
                                 struct encoder body)
 {
     struct encoder out = {0};
     struct response reply = {&out, 1, 0};
-    struct request_queue desk = {.run = run};
+    struct request_queue queue = {.run = run};
     struct decoder in = decoder_init(body.data, body.size);
-    void *job = question->begin(&desk, &in);
+    void *job = query->begin(&queue, &in);
     if (!job || in.error)
         abort();
     do
-        while (!question->step(job, 3000))
+        while (!query->step(job, 3000))
             ;
-    while (!question->put(job, &reply));
-    question->free(job);
+    while (!query->put(job, &reply));
+    query->free(job);
     response_finish(&reply);
     encoder_free(&body);
     return out;
@@ -61,7 +61,7 @@ static void ask(const struct run *run, const char *what, const char *by, uint32_
                                     .flags = flags};
     struct encoder body = {0};
     encode_table_request(&body, &request);
-    struct encoder out = answer_to(run, &question_table, body);
+    struct encoder out = answer_to(run, &query_table, body);
     read_table(&out);
     encoder_free(&out);
     table_request_free(&request);
@@ -96,7 +96,7 @@ void asks_curves(const struct run *run)
     struct decoder in = decoder_init(body.data, body.size);
     struct encoder out = {0};
     struct response reply = {&out, 1, 0};
-    question_curve.at_once(run, &in, &reply);
+    query_time_series.at_once(run, &in, &reply);
     response_finish(&reply);
     encoder_free(&body);
     encoder_free(&out);

@@ -25,16 +25,16 @@ static void ask(const struct run *run, const uint8_t *body, size_t size)
 {
     struct encoder out = {0};
     struct decoder in = decoder_init(body, size);
-    struct request_queue desk = {.run = run};
+    struct request_queue queue = {.run = run};
     struct request_header asked;
     decode_request_header(&in, &asked);
     if (!in.error)
-        request_queue_add(&desk, &asked, &in, &out);
-    while (desk.count) {
-        request_queue_step(&desk, &out);
-        request_queue_refill(&desk, &out);
+        request_queue_add(&queue, &asked, &in, &out);
+    while (queue.count) {
+        request_queue_step(&queue, &out);
+        request_queue_refill(&queue, &out);
     }
-    request_queue_clear(&desk, NULL);
+    request_queue_clear(&queue, NULL);
     encoder_free(&out);
 }
 

@@ -8,22 +8,22 @@
 /* Returns the whole response, which the caller frees; processed in steps of `budget`. Frees
  * body. */
 __attribute__((unused)) static struct encoder
-answer_to(const struct run *run, const struct query *question, struct encoder body, uint64_t budget)
+answer_to(const struct run *run, const struct query *query, struct encoder body, uint64_t budget)
 {
     struct encoder out = {0};
     struct response reply = {&out, 1, 0};
-    struct request_queue desk = {.run = run};
+    struct request_queue queue = {.run = run};
     struct decoder in = decoder_init(body.data, body.size);
-    if (question->at_once) {
-        question->at_once(run, &in, &reply);
+    if (query->at_once) {
+        query->at_once(run, &in, &reply);
     } else {
-        void *job = question->begin(&desk, &in);
+        void *job = query->begin(&queue, &in);
         assert_non_null(job);
         do
-            while (!question->step(job, budget))
+            while (!query->step(job, budget))
                 ;
-        while (!question->put(job, &reply));
-        question->free(job);
+        while (!query->put(job, &reply));
+        query->free(job);
     }
     assert_null(in.error);
     response_finish(&reply);

@@ -45,11 +45,11 @@ static void read_all(struct told *told, struct encoder *out)
     encoder_free(out);
 }
 
-static bool ask(struct request_queue *desk, uint32_t id, enum request_type what,
+static bool ask(struct request_queue *queue, uint32_t id, enum request_type what,
                 struct encoder *body, struct encoder *out)
 {
     struct decoder in = decoder_init(body ? body->data : NULL, body ? body->size : 0);
-    request_queue_add(desk, &(struct request_header){id, (uint16_t)what}, &in, out);
+    request_queue_add(queue, &(struct request_header){id, (uint16_t)what}, &in, out);
     if (body)
         encoder_free(body);
     return !in.error;
@@ -63,11 +63,11 @@ static struct encoder pair_of(struct event_id a, struct event_id b)
     return body;
 }
 
-static void work_off(struct request_queue *desk, struct encoder *out)
+static void work_off(struct request_queue *queue, struct encoder *out)
 {
-    while (desk->count) {
-        request_queue_step(desk, out);
-        request_queue_refill(desk, out);
+    while (queue->count) {
+        request_queue_step(queue, out);
+        request_queue_refill(queue, out);
     }
 }
 
@@ -75,25 +75,25 @@ static void each_question_has_one_end(void **state)
 {
     (void)state;
     struct run *run = small_run();
-    struct request_queue desk = {.run = run};
+    struct request_queue queue = {.run = run};
     struct encoder out = {0}, body;
     struct told told = {0};
     uint32_t id = 0;
     for (unsigned round = 0; round < 3; round++) {
         body = pair_of(x.arrivals[round].at, x.arrivals[9].at);
-        assert_true(ask(&desk, ++id, REQUEST_ORDER, &body, &out));
+        assert_true(ask(&queue, ++id, REQUEST_ORDER, &body, &out));
         body = pair_of(x.arrivals[0].at, x.arrivals[round].at);
-        assert_true(ask(&desk, ++id, REQUEST_CAUSAL_CHAIN, &body, &out));
-        assert_true(ask(&desk, ++id, REQUEST_DUMP, NULL, &out));
-        assert_true(ask(&desk, ++id, REQUEST_STAT, NULL, &out));
-        assert_true(ask(&desk, ++id, REQUEST_WAITS, NULL, &out));
-        assert_true(ask(&desk, ++id, REQUEST_SITES, NULL, &out));
+        assert_true(ask(&queue, ++id, REQUEST_CAUSAL_CHAIN, &body, &out));
+        assert_true(ask(&queue, ++id, REQUEST_DUMP, NULL, &out));
+        assert_true(ask(&queue, ++id, REQUEST_STAT, NULL, &out));
+        assert_true(ask(&queue, ++id, REQUEST_WAITS, NULL, &out));
+        assert_true(ask(&queue, ++id, REQUEST_SITES, NULL, &out));
     }
-    work_off(&desk, &out);
+    work_off(&queue, &out);
     read_all(&told, &out);
     for (uint32_t i = 1; i <= id; i++)
         assert_true(told.parts[i] && told.ends[i] == 1 && !told.refused[i]);
-    request_queue_clear(&desk, NULL);
+    request_queue_clear(&queue, NULL);
     run_free(run);
 }
 
@@ -101,19 +101,19 @@ static void what_is_cancelled_is_not_answered(void **state)
 {
     (void)state;
     struct run *run = small_run();
-    struct request_queue desk = {.run = run};
+    struct request_queue queue = {.run = run};
     struct encoder out = {0};
     struct told told = {0};
     for (uint32_t id = 1; id <= 6; id++) {
         struct encoder body = pair_of(x.arrivals[id].at, x.arrivals[9].at);
-        assert_true(ask(&desk, id, REQUEST_ORDER, &body, &out));
+        assert_true(ask(&queue, id, REQUEST_ORDER, &body, &out));
     }
-    request_queue_step(&desk, &out);
-    request_queue_cancel(&desk, 2);
-    request_queue_cancel(&desk, 6);
-    request_queue_cancel(&desk, 77); /* never sent */
-    work_off(&desk, &out);
-    request_queue_cancel(&desk, 3); /* already answered */
+    request_queue_step(&queue, &out);
+    request_queue_cancel(&queue, 2);
+    request_queue_cancel(&queue, 6);
+    request_queue_cancel(&queue, 77); /* never sent */
+    work_off(&queue, &out);
+    request_queue_cancel(&queue, 3); /* already answered */
     read_all(&told, &out);
     for (uint32_t id = 1; id <= 6; id++)
         assert_int_equal(told.ends[id], id == 2 || id == 6 ? 0 : 1);
@@ -124,12 +124,12 @@ static void another_run_ends_all_of_them(void **state)
 {
     (void)state;
     struct run *run = small_run();
-    struct request_queue desk = {.run = run};
+    struct request_queue queue = {.run = run};
     struct encoder out = {0};
     struct told told = {0};
     for (uint32_t id = 1; id <= 4; id++)
-        assert_true(ask(&desk, id, id % 2 ? REQUEST_DUMP : REQUEST_WAITS, NULL, &out));
-    request_queue_clear(&desk, &out);
+        assert_true(ask(&queue, id, id % 2 ? REQUEST_DUMP : REQUEST_WAITS, NULL, &out));
+    request_queue_clear(&queue, &out);
     read_all(&told, &out);
     for (uint32_t id = 1; id <= 4; id++)
         assert_true(told.ends[id] == 1 && told.refused[id] == 1);
@@ -140,22 +140,22 @@ static void what_cannot_be_asked_is_refused(void **state)
 {
     (void)state;
     struct run *run = small_run();
-    struct request_queue desk = {.run = run};
+    struct request_queue queue = {.run = run};
     struct encoder out = {0};
     struct told told = {0};
-    assert_true(ask(&desk, 1, 63, NULL, &out)); /* unknown types, as of a later version */
-    assert_true(ask(&desk, 2, 60000, NULL, &out));
+    assert_true(ask(&queue, 1, 63, NULL, &out)); /* unknown types, as of a later version */
+    assert_true(ask(&queue, 2, 60000, NULL, &out));
     for (uint32_t id = 3; id < 3 + LIMIT_QUESTIONS + 2; id++) /* the last two exceed the limit */
-        assert_true(ask(&desk, id, REQUEST_DUMP, NULL, &out));
-    assert_false(ask(&desk, 3, REQUEST_WAITS, NULL, &out)); /* the id is in use */
+        assert_true(ask(&queue, id, REQUEST_DUMP, NULL, &out));
+    assert_false(ask(&queue, 3, REQUEST_WAITS, NULL, &out)); /* the id is in use */
     struct encoder body = {0};
     encode_u8(&body, 7);
     /* the body is longer than its content */
-    assert_false(ask(&desk, 90, REQUEST_STAT, &body, &out));
+    assert_false(ask(&queue, 90, REQUEST_STAT, &body, &out));
     body = (struct encoder){0};
     encode_u8(&body, 7);
-    assert_false(ask(&desk, 91, REQUEST_COUNT, &body, &out));
-    work_off(&desk, &out);
+    assert_false(ask(&queue, 91, REQUEST_COUNT, &body, &out));
+    work_off(&queue, &out);
     read_all(&told, &out);
     for (uint32_t id = 1; id < 3 + LIMIT_QUESTIONS + 2; id++)
         assert_true(told.ends[id] == 1 &&

@@ -27,7 +27,7 @@ static struct time_series_set ask(const struct run *run, struct series_request r
     struct time_series_set curves;
     r.meter = r.meter ? r.meter : (char *)(uintptr_t) "";
     encode_series_request(&body, &r);
-    struct encoder out = answer_to(run, &question_curve, body, 1);
+    struct encoder out = answer_to(run, &query_time_series, body, 1);
     struct response_chunk answer;
     struct decoder in;
     size_t at = 0;

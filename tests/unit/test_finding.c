@@ -40,7 +40,7 @@ static struct relation_counts count(const struct run *run, struct event_id at)
     struct response_chunk answer;
     struct decoder in;
     encode_event_id(&body, at);
-    struct encoder out = answer_to(run, &question_count, body, 1200);
+    struct encoder out = answer_to(run, &query_count, body, 1200);
     for (size_t next = 0; next_part(&out, &next, &answer, &in);)
         if (answer.part == RESPONSE_COUNT) {
             decode_relation_counts(&in, &got);
@@ -70,7 +70,7 @@ static void what_lies_between_two_is_counted(void **state)
         struct encoder body = {0};
         encode_event_id(&body, x.arrivals[a].at);
         encode_event_id(&body, x.arrivals[b].at);
-        struct encoder out = answer_to(run, &question_span, body, 1);
+        struct encoder out = answer_to(run, &query_between, body, 1);
         struct decoder in = part_of(&out, RESPONSE_BETWEEN);
         struct between_info span;
         decode_between(&in, &span);
@@ -137,7 +137,7 @@ static struct search_result search(const struct run *run, struct search_request 
     struct response_chunk answer;
     struct decoder in;
     encode_search_request(&body, &request);
-    struct encoder out = answer_to(run, &question_search, body, budget);
+    struct encoder out = answer_to(run, &query_search, body, budget);
     for (size_t at = 0; next_part(&out, &at, &answer, &in);) {
         struct search_result part;
         decode_search_result(&in, &part);
@@ -234,7 +234,7 @@ static struct event_id step(const struct run *run, struct event_id from, enum ne
     struct search_result found;
     encode_event_id(&body, from);
     encode_u8(&body, (uint8_t)kind);
-    struct encoder out = answer_to(run, &question_step, body, 0);
+    struct encoder out = answer_to(run, &query_neighbor, body, 0);
     struct decoder in = part_of(&out, RESPONSE_FOUND);
     decode_search_result(&in, &found);
     assert_true(decoder_finish(&in) && found.done);
@@ -292,7 +292,7 @@ static void a_list_holds_every_event_once(void **state)
         struct decoder in;
         encode_u64(&body, position);
         encode_u32(&body, 9);
-        struct encoder out = answer_to(run, &question_list, body, 0);
+        struct encoder out = answer_to(run, &query_log_range, body, 0);
         for (size_t at = 0; next_part(&out, &at, &answer, &in);) {
             struct event_info e;
             if (answer.part == RESPONSE_LOG_POSITION) {
@@ -336,7 +336,7 @@ static void densities_count_every_event_once(void **state)
             struct encoder body = {0};
             struct density_info d;
             encode_density_request(&body, &r);
-            struct encoder out = answer_to(run, &question_density, body, 1100);
+            struct encoder out = answer_to(run, &query_density, body, 1100);
             struct decoder in = part_of(&out, RESPONSE_DENSITY);
             decode_density(&in, &d);
             assert_true(decoder_finish(&in));
@@ -401,7 +401,7 @@ static void stands_are_those_of_brute_force(void **state)
                 .about = x.arrivals[about].at, .positions = positions, .count = asked};
             struct encoder body = {0};
             encode_relations_request(&body, &r);
-            struct encoder out = answer_to(run, &question_relations, body, 1 + (uint64_t)n * 50);
+            struct encoder out = answer_to(run, &query_relations, body, 1 + (uint64_t)n * 50);
             struct decoder in = part_of(&out, RESPONSE_RELATIONS);
             assert_int_equal(decode_u32(&in), asked);
             for (uint32_t i = 0; i + 1 < asked; i++) {
@@ -501,7 +501,7 @@ static void causes_are_those_of_brute_force(void **state)
         struct encoder body = {0};
         struct causal_edges_info c;
         encode_causal_edges_request(&body, &(struct causal_edges_request){positions, asked});
-        struct encoder out = answer_to(run, &question_causes, body, 1 + (uint64_t)(seed % 7) * 40);
+        struct encoder out = answer_to(run, &query_causes, body, 1 + (uint64_t)(seed % 7) * 40);
         struct decoder in = part_of(&out, RESPONSE_CAUSES);
         decode_causal_edges(&in, &c);
         assert_true(decoder_finish(&in) && c.whole && c.event_count == asked);

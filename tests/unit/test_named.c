@@ -91,16 +91,16 @@ static void listen(struct listener *l, struct encoder *out)
 /* Processes a request to its end, as server/connections/viewer_connection.c does; frees `body`. */
 static void ask(struct listener *l, enum request_type what, struct encoder body)
 {
-    struct request_queue desk = {.run = l->run};
+    struct request_queue queue = {.run = l->run};
     struct decoder in = decoder_init(body.data, body.size);
     struct encoder out = {0};
     referenced_lines_begin(l->run, &l->known);
-    request_queue_add(&desk, &(struct request_header){1, (uint16_t)what}, &in, &out);
+    request_queue_add(&queue, &(struct request_header){1, (uint16_t)what}, &in, &out);
     referenced_lines_end(&out, 0, l->run, &l->known);
-    while (request_queue_has_work(&desk)) {
+    while (request_queue_has_work(&queue)) {
         size_t before = out.size;
         referenced_lines_begin(l->run, &l->known);
-        request_queue_step(&desk, &out);
+        request_queue_step(&queue, &out);
         referenced_lines_end(&out, before, l->run, &l->known);
     }
     assert_null(in.error);
@@ -158,13 +158,13 @@ static void not_too_many_lines(void **state)
 {
     (void)state;
     struct listener *l = listener();
-    struct request_queue desk = {.run = l->run};
+    struct request_queue queue = {.run = l->run};
     struct encoder body = {0}, out = {0};
     encode_u32(&body, LIMIT_LINES_ASKED + 1);
     for (uint32_t i = 0; i <= LIMIT_LINES_ASKED; i++)
         encode_u32(&body, 1);
     struct decoder in = decoder_init(body.data, body.size);
-    request_queue_add(&desk, &(struct request_header){1, REQUEST_LINES}, &in, &out);
+    request_queue_add(&queue, &(struct request_header){1, REQUEST_LINES}, &in, &out);
     assert_string_equal(in.error, "too many lines requested");
     assert_int_equal(out.size, 0);
     encoder_free(&body);

@@ -4,7 +4,7 @@
 #include "tests/unit/playing.h"
 #include "wire/table_rows.h"
 
-extern const struct query question_table;
+extern const struct query query_table;
 
 #define SOME(items) ((items)[rand() % (int)(sizeof(items) / sizeof *(items))])
 
@@ -77,7 +77,7 @@ static bool ask(const struct run *run, struct table_request *r)
 {
     struct encoder body = {0};
     encode_table_request(&body, r);
-    struct encoder out = answer_to(run, &question_table, body, 500 + (uint64_t)(rand() % 4000));
+    struct encoder out = answer_to(run, &query_table, body, 500 + (uint64_t)(rand() % 4000));
     struct result_table table = {0};
     struct decoder end = part_of(&out, RESPONSE_TABLE_END);
     decode_table_end(&end, &table);

@@ -63,15 +63,15 @@ static void ended_threads_do_not_slow_a_busy_one(void **state)
     (void)state;
     char path[64], *used;
     struct captured_program program = begin(path, &used);
-    struct poll_buffers *desk = calloc(1, sizeof *desk);
-    poll_buffers_begin(desk);
+    struct poll_buffers *buffers = calloc(1, sizeof *buffers);
+    poll_buffers_begin(buffers);
     for (uint32_t i = 0; i < 600; i++)
         add(&program, 2 + i, 16, 3, 1000000 + i);
     struct shared_queue *busy = add(&program, 1, SLOTS_MOST, SLOTS_MOST, 1);
-    assert_int_equal(queue_poll(&program, desk), POLL_MORE);
+    assert_int_equal(queue_poll(&program, buffers), POLL_MORE);
     assert_true(busy->tail >= SLOTS_MOST / 8);
-    poll_buffers_end(desk);
-    free(desk);
+    poll_buffers_end(buffers);
+    free(buffers);
     end(&program, path, used);
 }
 
@@ -82,19 +82,19 @@ static void busy_threads_are_taken_as_far_as_one_moment(void **state)
     (void)state;
     char path[64], *used;
     struct captured_program program = begin(path, &used);
-    struct poll_buffers *desk = calloc(1, sizeof *desk);
-    poll_buffers_begin(desk);
+    struct poll_buffers *buffers = calloc(1, sizeof *buffers);
+    poll_buffers_begin(buffers);
     struct shared_queue *late = add(&program, 1, SLOTS_MOST, SLOTS_MOST, 500000);
     struct shared_queue *early = add(&program, 2, SLOTS_MOST, SLOTS_MOST, 1);
-    assert_int_equal(queue_poll(&program, desk), POLL_MORE);
+    assert_int_equal(queue_poll(&program, buffers), POLL_MORE);
     assert_true(early->tail > 0);
     assert_int_equal(late->tail, 0);
-    while (queue_poll(&program, desk) == POLL_MORE)
+    while (queue_poll(&program, buffers) == POLL_MORE)
         ;
     assert_int_equal(early->tail, SLOTS_MOST);
     assert_int_equal(late->tail, SLOTS_MOST);
-    poll_buffers_end(desk);
-    free(desk);
+    poll_buffers_end(buffers);
+    free(buffers);
     end(&program, path, used);
 }
 

@@ -312,13 +312,13 @@ static void write_file(const char *file, const uint8_t *bytes, size_t size)
 /* Processes all kinds of queries about a damaged run, and checks that no answer is wrong. */
 static void look_at_all(const struct run *run, const struct run *whole)
 {
-    const struct query *all[] = {&question_dump, &question_waits, &question_stat, &question_window};
+    const struct query *all[] = {&query_dump, &query_waits, &query_stat, &query_window};
     struct encoder body = {0};
     struct window_request request = {
         .anchor = ANCHOR_FRACTION, .fraction = 0.5, .from = -20, .columns = 40, .fold = true};
     for (size_t i = 0; i < 4; i++) {
         body = (struct encoder){0};
-        if (all[i] == &question_window)
+        if (all[i] == &query_window)
             encode_window_request(&body, &request);
         struct encoder out = answer_to(run, all[i], body, 1000);
         encoder_free(&out);

@@ -34,7 +34,7 @@ static struct result_table ask(const struct run *run, const char *what, struct r
     }
     encode_table_request(&body, &r);
     table_request_free(&r);
-    struct encoder out = answer_to(run, &question_table, body, step);
+    struct encoder out = answer_to(run, &query_table, body, step);
     for (size_t at = 0;;) {
         struct decoder in;
         if (!next_part(&out, &at, &answer, &in))

@@ -116,7 +116,7 @@ static void expect(struct told *t, bool by_time, int64_t from, int64_t to, uint3
     struct state_bands s;
     r.joined = &joined;
     encode_density_request(&body, &r);
-    struct encoder out = answer_to(t->run, &question_strip, body, 3);
+    struct encoder out = answer_to(t->run, &query_state_bands, body, 3);
     get_last(&out, &s);
     assert_int_equal(s.row_count, 1);
     for (unsigned k = 0; k < BAND_CLASSES; k++)
@@ -178,7 +178,7 @@ static void the_first_look_tells_how_far_it_is(void **state)
 {
     (void)state;
     struct told t = begin();
-    struct request_queue desk = {.run = t.run};
+    struct request_queue queue = {.run = t.run};
     struct density_request r = {.from = 0, .to = 4000, .pixels = 4000};
     struct encoder body = {0}, out = {0};
     struct response reply = {&out, 1, 0};
@@ -188,11 +188,11 @@ static void the_first_look_tells_how_far_it_is(void **state)
     }
     encode_density_request(&body, &r);
     struct decoder in = decoder_init(body.data, body.size);
-    void *job = question_strip.begin(&desk, &in);
-    while (!question_strip.step(job, 50))
+    void *job = query_state_bands.begin(&queue, &in);
+    while (!query_state_bands.step(job, 50))
         ;
-    assert_false(question_strip.put(job, &reply));
-    question_strip.free(job); /* canceled */
+    assert_false(query_state_bands.put(job, &reply));
+    query_state_bands.free(job); /* canceled */
     response_finish(&reply);
     struct decoder part = part_of(&out, RESPONSE_STATE_BANDS);
     struct state_bands s;
@@ -383,7 +383,7 @@ static void model_look(struct model *m)
     struct encoder body = {0};
     struct state_bands s;
     encode_density_request(&body, &r);
-    struct encoder out = answer_to(m->told.run, &question_strip, body, 1 + below(m, 900));
+    struct encoder out = answer_to(m->told.run, &query_state_bands, body, 1 + below(m, 900));
     get_last(&out, &s);
     model_expect(m, &r, &s);
     state_bands_free(&s);

@@ -246,7 +246,7 @@ static struct result_table answered(unsigned seed, const char *what, uint64_t bu
     struct table_request r = {.what = (char *)(uintptr_t)what};
     struct encoder body = {0};
     encode_table_request(&body, &r);
-    struct encoder out = answer_to(run, &question_table, body, budget);
+    struct encoder out = answer_to(run, &query_table, body, budget);
     struct result_table t = {0};
     struct response_chunk answer;
     struct decoder in;

@@ -42,7 +42,7 @@ static struct window_info ask(const struct run *run, struct window_request *requ
     struct encoder body = {0};
     struct window_info w;
     encode_window_request(&body, request);
-    struct encoder out = answer_to(run, &question_window, body, 50);
+    struct encoder out = answer_to(run, &query_window, body, 50);
     struct decoder in = part_of(&out, RESPONSE_WINDOW);
     decode_window(&in, &w);
     if (!decoder_finish(&in))
@@ -358,7 +358,7 @@ static void what_takes_long_is_told_twice(void **state)
         uint32_t early = 0;
         request.early = true;
         encode_window_request(&body, &request);
-        struct encoder out = answer_to(run, &question_window, body, 50);
+        struct encoder out = answer_to(run, &query_window, body, 50);
         for (size_t at = 0; next_part(&out, &at, &answer, &in);)
             if (answer.part == RESPONSE_WINDOW) {
                 early = told.event_count;

@@ -50,7 +50,7 @@ static uint32_t cycle_at(const uint32_t *next, uint32_t thread)
 static void check(const uint32_t *next, uint64_t budget)
 {
     struct run *run = run_of(next, THREADS);
-    struct encoder out = answer_to(run, &question_waits, (struct encoder){0}, budget);
+    struct encoder out = answer_to(run, &query_waits, (struct encoder){0}, budget);
     struct response_chunk answer;
     struct decoder in;
     uint32_t waits = 0, cycles = 0;
@@ -159,7 +159,7 @@ static void who_waits_for_a_time_is_in_no_cycle(void **state)
                              .at = {i + 1, 1}, .thread = i + 1, .type = type[i], .about = 2 - i});
         struct encoder body = {0};
         encode_u8(&body, 1);
-        struct encoder out = answer_to(run, &question_waits, body, 3);
+        struct encoder out = answer_to(run, &query_waits, body, 3);
         struct response_chunk answer;
         struct decoder in;
         unsigned cycles = 0, never = 0;

@@ -1,7 +1,7 @@
 /* Baseline of the critical path tables: the path, the activity graph, and their values with nothing
  * changed.
  *
- * Once complete it is kept with the run, unless it is large, so that a what-if question costs one
+ * Once complete it is kept with the run, unless it is large, so that a what-if query costs one
  * more pass only. */
 #ifndef SERVER_QUERIES_TABLES_PATH_BASELINE_H
 #define SERVER_QUERIES_TABLES_PATH_BASELINE_H

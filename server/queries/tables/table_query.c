@@ -229,7 +229,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void *table_begin(struct request_queue *desk, struct decoder *in)
+static void *table_begin(struct request_queue *queue, struct decoder *in)
 {
     struct table_request request;
     decode_table_request(in, &request);
@@ -239,7 +239,7 @@ static void *table_begin(struct request_queue *desk, struct decoder *in)
     }
     struct table_job *job = xcalloc(1, sizeof *job);
     job->request = request;
-    job->view.run = desk->run;
+    job->view.run = queue->run;
     job->view.request = &job->request;
     if (request.line_count)
         qsort(job->request.lines, request.line_count, sizeof *request.lines, by_number);
@@ -441,8 +441,8 @@ static void table_free(void *p)
     free(job);
 }
 
-const struct query question_table = {.begin = table_begin,
-                                     .step = table_work,
-                                     .put = table_put,
-                                     .free = table_free,
-                                     .most = LIMIT_QUESTIONS};
+const struct query query_table = {.begin = table_begin,
+                                  .step = table_work,
+                                  .put = table_put,
+                                  .free = table_free,
+                                  .most = LIMIT_QUESTIONS};
