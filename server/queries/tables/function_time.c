@@ -15,6 +15,16 @@
 
 enum { BY_EVENT, BY_TIME, BY_ORDER };
 
+enum function_time_column { THREAD, FROM, UNTIL, SHARE, UNTIL_EVENT, COLUMNS };
+
+static const struct column_definition function_time_columns[COLUMNS] = {
+    [THREAD] = {"thread", "thread", .kind = TABLE_LINE, .source = "regions"},
+    [FROM] = {"from", "from", .kind = TABLE_COUNT, .source = "regions"},
+    [UNTIL] = {"until", "until", .kind = TABLE_COUNT, .source = "regions"},
+    [SHARE] = {"share", "share", .kind = TABLE_SHARE, .source = "regions"},
+    [UNTIL_EVENT] = {"until_event", "until", .kind = TABLE_EVENT, .source = "regions"},
+};
+
 /* A span of a thread between two events, or between two pixels. */
 struct function_stretch {
     double from, to; /* ns; positions if by order */
@@ -49,13 +59,12 @@ static double function_time_option(const struct table_view *view, const char *ke
 
 static void add_columns(struct function_time_work *w)
 {
-    struct result_table *t = &w->made;
-    t->title = xstrdup("time in a function");
-    table_add_column(t, "thread", "thread", TABLE_LINE, "regions");
-    table_add_column(t, "from", "from", w->by == BY_EVENT ? TABLE_NS : TABLE_COUNT, "regions");
-    table_add_column(t, "until", "until", w->by == BY_EVENT ? TABLE_NS : TABLE_COUNT, "regions");
-    table_add_column(t, "share", "share", TABLE_SHARE, "regions");
-    table_add_column(t, "until_event", "until", TABLE_EVENT, "regions");
+    struct column_definition columns[COLUMNS];
+    memcpy(columns, function_time_columns, sizeof columns);
+    if (w->by == BY_EVENT)
+        columns[FROM].kind = columns[UNTIL].kind = TABLE_NS;
+    w->made.title = xstrdup("time in a function");
+    table_add_columns(&w->made, columns, COLUMNS);
 }
 
 static void *function_time_begin(const struct table_view *view, char **problem)
@@ -94,11 +103,11 @@ static void add_row(struct function_time_work *w, uint32_t line, double from, do
     w->full |= !cells;
     if (!cells)
         return;
-    cells[0] = table_cell_line(line);
-    cells[1] = table_cell_number((int64_t)from);
-    cells[2] = table_cell_number((int64_t)until);
-    cells[3] = table_cell_real(share);
-    cells[4] = table_cell_event(ends);
+    cells[THREAD] = table_cell_line(line);
+    cells[FROM] = table_cell_number((int64_t)from);
+    cells[UNTIL] = table_cell_number((int64_t)until);
+    cells[SHARE] = table_cell_real(share);
+    cells[UNTIL_EVENT] = table_cell_event(ends);
     table_row_line(&w->made, line);
 }
 

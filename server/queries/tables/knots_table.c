@@ -9,6 +9,15 @@
 
 enum knots_column { KNOT, THREAD, HELD, WAITED, RUNNER, SHARE };
 
+static const struct column_definition knots_table_columns[] = {
+    [KNOT] = {"knot", "knot", .kind = TABLE_COUNT},
+    [THREAD] = {"thread", "thread", .kind = TABLE_LINE},
+    [HELD] = {"delayed_others_ns", "others waited", .kind = TABLE_NS},
+    [WAITED] = {"waited_ns", "waited", .kind = TABLE_NS},
+    [RUNNER] = {"runner", "while running", .kind = TABLE_LINE},
+    [SHARE] = {"share", "% of its waits", .kind = TABLE_SHARE},
+};
+
 struct knots_work {
     struct attribution_cells causing;
     struct wait_knots knots;
@@ -41,16 +50,6 @@ static bool knots_table_step(void *work, uint64_t *budget)
     return whole;
 }
 
-static void knots_table_add_columns(struct result_table *t)
-{
-    table_add_column(t, "knot", "knot", TABLE_COUNT, NULL);
-    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "delayed_others_ns", "others waited", TABLE_NS, NULL);
-    table_add_column(t, "waited_ns", "waited", TABLE_NS, NULL);
-    table_add_column(t, "runner", "while running", TABLE_LINE, NULL);
-    table_add_column(t, "share", "% of its waits", TABLE_SHARE, NULL);
-}
-
 /* Adds the threads that a thread waited for, the longest first. */
 static void knots_table_add_awaited(const struct wait_knots *k, const struct knot_member *member,
                                     struct result_table *t)
@@ -77,7 +76,8 @@ static void knots_table_fill(void *work, const struct table_view *view, struct r
     struct wait_knots *k = &w->knots;
     wait_knots_compute(k);
     t->title = xstrdup("knots");
-    knots_table_add_columns(t);
+    table_add_columns(t, knots_table_columns,
+                      sizeof knots_table_columns / sizeof *knots_table_columns);
     for (uint32_t i = 0; i < k->member_count; i++) {
         const struct knot_member *m = &k->members[i];
         struct table_cell *cells = table_add_row(t, 0, (struct event_id){0});

@@ -25,30 +25,47 @@ enum path_column {
     COLUMNS
 };
 
-static void add_columns(const struct path_work *w, struct result_table *t, const char *first,
-                        const char *title, enum table_kind kind)
+static const struct column_definition path_table_columns[COLUMNS] = {
+    [WHAT] = {"segment", "code segment", .kind = TABLE_STEP},
+    [PATH_NS] = {"critical_path_ns", "on path", .kind = TABLE_NS},
+    [SHARE] = {"share", "% of path", .kind = TABLE_SHARE},
+    [TOTAL_NS] = {"total_ns", "all threads", .kind = TABLE_NS},
+    [IMBALANCE] = {"imbalance_ns", "imbalance", .kind = TABLE_NS},
+    [SLACK] = {"slack_ns", "slack", .kind = TABLE_NS},
+    [ZERO_NS] = {"whatif_gain_ns", "what-if gain", .kind = TABLE_NS,
+                 .source = "recorded lock acquisition order"},
+    [CODE] = {"code", "code", .kind = TABLE_COUNT, .detail = true},
+    [LENGTH] = {"length_ns", "length", .kind = TABLE_NS, .detail = true},
+    [WORK] = {"work_ns", "work", .kind = TABLE_NS, .detail = true},
+    [SPAN_NS] = {"span_ns", "span", .kind = TABLE_NS, .detail = true},
+    [BOUND] = {"bound_n", "bound", .kind = TABLE_SHARE, .detail = true},
+    [HOPS] = {"hops", "hops", .kind = TABLE_COUNT, .detail = true},
+    [IF_NS] = {"if_ns", "what-if", .kind = TABLE_NS, .detail = true},
+    [CATEGORY] = {"of", "category", .kind = TABLE_TEXT, .detail = true},
+};
+
+/* Columns of the path itself, for by = "piece". */
+enum path_piece_column { PIECE_THREAD, PIECE_NS, PIECE_STEP, PIECE_FROM, PIECE_KIND, PIECE_END };
+
+static const struct column_definition path_table_piece_columns[] = {
+    [PIECE_THREAD] = {"thread", "thread", .kind = TABLE_LINE},
+    [PIECE_NS] = {"critical_path_ns", "on path", .kind = TABLE_NS},
+    [PIECE_STEP] = {"segment", "code segment", .kind = TABLE_STEP},
+    [PIECE_FROM] = {"from_ns", "from", .kind = TABLE_NS},
+    [PIECE_KIND] = {"kind", "kind", .kind = TABLE_TEXT},
+    [PIECE_END] = {"end_event", "end event", .kind = TABLE_EVENT},
+};
+
+static void add_columns(const struct path_work *w, struct result_table *t, bool threads)
 {
-    table_add_column(t, first, title, kind, NULL);
-    table_add_column(t, "critical_path_ns", "on path", TABLE_NS, NULL);
-    table_add_column(t, "share", "% of path", TABLE_SHARE, NULL);
-    table_add_column(t, "total_ns", "all threads", TABLE_NS, NULL);
-    table_add_column(t, "imbalance_ns", "imbalance", TABLE_NS, NULL);
-    table_add_column(t, "slack_ns", "slack", TABLE_NS, NULL);
-    table_add_column(t, "whatif_gain_ns", "what-if gain", TABLE_NS,
-                     "recorded lock acquisition order");
-    if (w->zeros == UINT64_MAX)
-        table_detail(t);
-    static const struct {
-        const char *name, *title;
-        enum table_kind kind;
-    } totals[] = {{"code", "code", TABLE_COUNT},     {"length_ns", "length", TABLE_NS},
-                  {"work_ns", "work", TABLE_NS},     {"span_ns", "span", TABLE_NS},
-                  {"bound_n", "bound", TABLE_SHARE}, {"hops", "hops", TABLE_COUNT},
-                  {"if_ns", "what-if", TABLE_NS},    {"of", "category", TABLE_TEXT}};
-    for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
-        table_add_column(t, totals[i].name, totals[i].title, totals[i].kind, NULL);
-        table_detail(t);
-    }
+    struct column_definition columns[COLUMNS];
+    memcpy(columns, path_table_columns, sizeof columns);
+    if (w->kinds)
+        columns[WHAT] = (struct column_definition){"category", "category", .kind = TABLE_TEXT};
+    else if (threads)
+        columns[WHAT] = (struct column_definition){"thread", "thread", .kind = TABLE_LINE};
+    columns[ZERO_NS].detail = w->zeros == UINT64_MAX;
+    table_add_columns(t, columns, COLUMNS);
 }
 
 static double share_of(int64_t part, int64_t whole)
@@ -94,12 +111,8 @@ static bool is_between(const struct path_work *w, const struct path_piece *p)
 /* Adds the path itself for by = "piece", thread after thread. */
 static void fill_pieces(const struct path_work *w, struct result_table *t)
 {
-    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "critical_path_ns", "on path", TABLE_NS, NULL);
-    table_add_column(t, "segment", "code segment", TABLE_STEP, NULL);
-    table_add_column(t, "from_ns", "from", TABLE_NS, NULL);
-    table_add_column(t, "kind", "kind", TABLE_TEXT, NULL);
-    table_add_column(t, "end_event", "end event", TABLE_EVENT, NULL);
+    table_add_columns(t, path_table_piece_columns,
+                      sizeof path_table_piece_columns / sizeof *path_table_piece_columns);
     const struct table_request *r = w->view->request;
     bool first = r->top && !*r->sort; /* further rows would not be sent */
     for (size_t i = 0; i < w->basis->path.count && !(first && t->row_count == r->top); i++) {
@@ -111,12 +124,12 @@ static void fill_pieces(const struct path_work *w, struct result_table *t)
         struct table_cell *cells = p->to_ns > from ? table_add_row(t, 0, until) : NULL;
         if (!cells)
             continue;
-        cells[0] = table_cell_line(p->thread);
-        cells[1] = table_cell_number(p->to_ns - from);
-        cells[2] = table_step(w->view, p->step);
-        cells[3] = table_cell_number(from);
-        cells[4] = table_cell_text(path_category_name((enum path_piece_kind)p->is));
-        cells[5] = table_cell_event(until);
+        cells[PIECE_THREAD] = table_cell_line(p->thread);
+        cells[PIECE_NS] = table_cell_number(p->to_ns - from);
+        cells[PIECE_STEP] = table_step(w->view, p->step);
+        cells[PIECE_FROM] = table_cell_number(from);
+        cells[PIECE_KIND] = table_cell_text(path_category_name((enum path_piece_kind)p->is));
+        cells[PIECE_END] = table_cell_event(until);
         table_row_line(t, p->thread);
     }
 }
@@ -259,12 +272,7 @@ void path_table_fill(struct path_work *w, struct result_table *t)
         return;
     }
     bool threads = strcmp(request->by, "thread") == 0;
-    if (w->kinds)
-        add_columns(w, t, "category", "category", TABLE_TEXT);
-    else if (threads)
-        add_columns(w, t, "thread", "thread", TABLE_LINE);
-    else
-        add_columns(w, t, "segment", "code segment", TABLE_STEP);
+    add_columns(w, t, threads);
     if (threads)
         fill_threads(w, t);
     else if (w->kinds)

@@ -7,6 +7,15 @@
 
 enum placement_column { ON, CLUSTER, TASK, FROM, TOOK, CAME, COLUMNS };
 
+static const struct column_definition placement_table_columns[COLUMNS] = {
+    [ON] = {"worker", "worker thread", .kind = TABLE_TEXT, .source = "placement"},
+    [CLUSTER] = {"cluster", "cluster", .kind = TABLE_TEXT, .source = "placement"},
+    [TASK] = {"thread", "thread", .kind = TABLE_LINE, .source = "placement"},
+    [FROM] = {"from_ns", "from", .kind = TABLE_NS, .source = "placement"},
+    [TOOK] = {"duration_ns", "duration", .kind = TABLE_NS, .source = "placement"},
+    [CAME] = {"migrated_from", "migrated from", .kind = TABLE_TEXT, .source = "placement"},
+};
+
 struct placement_row {
     struct placement_interval is; /* clipped to the range */
     uint32_t task, before; /* before: the previous worker thread, 0: none */
@@ -73,18 +82,6 @@ static bool placement_table_step(void *work, uint64_t *budget)
     return true;
 }
 
-static void add_columns(struct result_table *t, const struct placement_names *places)
-{
-    table_add_column(t, "worker", "worker thread", TABLE_TEXT, "placement");
-    table_add_column(t, "cluster", "cluster", TABLE_TEXT, "placement");
-    if (!placement_names_has_clusters(places))
-        table_detail(t);
-    table_add_column(t, "thread", "thread", TABLE_LINE, "placement");
-    table_add_column(t, "from_ns", "from", TABLE_NS, "placement");
-    table_add_column(t, "duration_ns", "duration", TABLE_NS, "placement");
-    table_add_column(t, "migrated_from", "migrated from", TABLE_TEXT, "placement");
-}
-
 static int by_processor(const void *a, const void *b)
 {
     const struct placement_row *x = a, *y = b;
@@ -124,7 +121,8 @@ static void placement_table_fill(void *work, const struct table_view *view, stru
     int64_t all_ns = 0;
     size_t shown = 0;
     t->title = xstrdup("task placement");
-    add_columns(t, &w->places);
+    table_add_columns(t, placement_table_columns, COLUMNS);
+    t->columns[CLUSTER].detail = !placement_names_has_clusters(&w->places);
     if (w->count)
         qsort(w->rows, w->count, sizeof *w->rows, by_processor);
     for (size_t i = 0; i < w->count; i++)

@@ -7,6 +7,30 @@
 
 #include <stdlib.h>
 
+enum spells_column {
+    THREAD,
+    STATE,
+    FROM,
+    DURATION,
+    ELAPSED,
+    LOCATION,
+    OBJECT,
+    UNATTRIBUTED,
+    WORKER
+};
+
+static const struct column_definition spells_table_columns[] = {
+    [THREAD] = {"thread", "thread", .kind = TABLE_LINE},
+    [STATE] = {"state", "state", .kind = TABLE_TEXT},
+    [FROM] = {"from_ns", "from", .kind = TABLE_NS},
+    [DURATION] = {"duration_ns", "duration", .kind = TABLE_NS},
+    [ELAPSED] = {"elapsed_ns", "elapsed", .kind = TABLE_NS},
+    [LOCATION] = {"location", "start location", .kind = TABLE_PLACE},
+    [OBJECT] = {"object", "blocked on", .kind = TABLE_LINE},
+    [UNATTRIBUTED] = {"unattributed", "cause unknown", .kind = TABLE_TEXT, .detail = true},
+    [WORKER] = {"worker", "ran on", .kind = TABLE_TEXT, .source = "placement"},
+};
+
 struct interval_listing {
     struct lifetime_sweep sweep;
     const struct table_view *view;
@@ -16,22 +40,6 @@ struct interval_listing {
     bool full;
     struct cpu_source_counts sources;
 };
-
-static void spells_table_add_columns(struct result_table *t, const struct table_view *view)
-{
-    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "state", "state", TABLE_TEXT, NULL);
-    table_add_column(t, "from_ns", "from", TABLE_NS, NULL);
-    table_add_column(t, "duration_ns", "duration", TABLE_NS, NULL);
-    table_add_column(t, "elapsed_ns", "elapsed", TABLE_NS, NULL);
-    table_add_column(t, "location", "start location", TABLE_PLACE, NULL);
-    table_add_column(t, "object", "blocked on", TABLE_LINE, NULL);
-    table_add_column(t, "unattributed", "cause unknown", TABLE_TEXT, NULL);
-    table_detail(t);
-    table_add_column(t, "worker", "ran on", TABLE_TEXT, "placement");
-    if (!placements_carriers(cpu_states_tasks(view->lives.spans)))
-        table_detail(t);
-}
 
 static const char *const spells_table_reasons[UNATTRIBUTED_REASONS] = {
     [UNATTRIBUTED_UNTRACED] = "untraced",
@@ -49,19 +57,19 @@ static void spells_table_add_interval(void *context, const struct thread_state_i
     l->all_ns += took;
     if (!cells)
         return;
-    cells[0] = table_cell_line(l->thread);
-    cells[1] = table_cell_text(thread_state_name(spell->state));
-    cells[2] = table_cell_number(spell->from_ns);
-    cells[3] = table_cell_number(took);
-    cells[4] = table_cell_number(l->so_far_ns);
+    cells[THREAD] = table_cell_line(l->thread);
+    cells[STATE] = table_cell_text(thread_state_name(spell->state));
+    cells[FROM] = table_cell_number(spell->from_ns);
+    cells[DURATION] = table_cell_number(took);
+    cells[ELAPSED] = table_cell_number(l->so_far_ns);
     if (spell->place)
-        cells[5] = table_cell_place(table_place(l->view, spell->place));
-    cells[6] = table_cell_line(spell->about);
+        cells[LOCATION] = table_cell_place(table_place(l->view, spell->place));
+    cells[OBJECT] = table_cell_line(spell->about);
     if (spell->unexplained < UNATTRIBUTED_REASONS && spells_table_reasons[spell->unexplained])
-        cells[7] = table_cell_text(spells_table_reasons[spell->unexplained]);
+        cells[UNATTRIBUTED] = table_cell_text(spells_table_reasons[spell->unexplained]);
     char *on = placement_names_text(l->view->lives.spans, l->thread, spell->on);
     if (on)
-        cells[8] = table_cell_text(on);
+        cells[WORKER] = table_cell_text(on);
     free(on);
     table_row_line(&l->table, l->thread);
     table_row_line(&l->table, spell->about);
@@ -73,7 +81,9 @@ static void *spells_table_begin(const struct table_view *view, char **problem)
     (void)problem;
     l->view = view;
     l->table.title = xstrdup("state intervals");
-    spells_table_add_columns(&l->table, view);
+    table_add_columns(&l->table, spells_table_columns,
+                      sizeof spells_table_columns / sizeof *spells_table_columns);
+    l->table.columns[WORKER].detail = !placements_carriers(cpu_states_tasks(view->lives.spans));
     return l;
 }
 
@@ -102,7 +112,7 @@ static bool spells_table_step(void *work, uint64_t *budget)
 static void spells_table_fill(void *work, const struct table_view *view, struct result_table *t)
 {
     struct interval_listing *l = work;
-    table_make_total(&l->table)[3] = table_cell_number(l->all_ns);
+    table_make_total(&l->table)[DURATION] = table_cell_number(l->all_ns);
     if (l->full)
         table_add_note(&l->table, "too many rows; narrow the selection (--threads, --from, --to)");
     cpu_source_note(&l->table, view, &l->sources, false);

@@ -41,6 +41,28 @@ static const struct thread_timeline **tasks_tables_sorted_threads(const struct t
 
 /* ---- numbers of tasks ---- */
 
+enum tasks_column {
+    TASK,
+    MADE_AT,
+    MADE,
+    DELETED_COUNT,
+    STARTED_COUNT,
+    ENDED_COUNT,
+    EXECUTING,
+    CLOCK
+};
+
+static const struct column_definition tasks_tables_columns[] = {
+    [TASK] = {"thread", "thread", .kind = TABLE_LINE},
+    [MADE_AT] = {"created_at_ns", "created at", .kind = TABLE_NS},
+    [MADE] = {"created", "created", .kind = TABLE_COUNT},
+    [DELETED_COUNT] = {"deleted", "deleted", .kind = TABLE_COUNT},
+    [STARTED_COUNT] = {"started", "started", .kind = TABLE_COUNT},
+    [ENDED_COUNT] = {"ended", "ended", .kind = TABLE_COUNT},
+    [EXECUTING] = {"executing", "executing", .kind = TABLE_COUNT},
+    [CLOCK] = {"clock", "clock (UTC)", .kind = TABLE_TEXT},
+};
+
 enum task_moment { STARTED, ENDED, DELETED, MOMENTS };
 
 static int by_time(const void *a, const void *b)
@@ -82,11 +104,11 @@ static void add_counts(struct result_table *t, const struct thread_timeline **li
         for (unsigned m = 0; m < MOMENTS; m++)
             while (at[m] < count && times[m][at[m]] <= made_at(list[i]))
                 at[m]++;
-        cells[2] = table_cell_number(i + 1);
-        cells[3] = table_cell_number(at[DELETED] - first[DELETED]);
-        cells[4] = table_cell_number(at[STARTED] - first[STARTED]);
-        cells[5] = table_cell_number(at[ENDED] - first[ENDED]);
-        cells[6] = table_cell_number((int64_t)i + 1 - (at[ENDED] - first[ENDED]));
+        cells[MADE] = table_cell_number(i + 1);
+        cells[DELETED_COUNT] = table_cell_number(at[DELETED] - first[DELETED]);
+        cells[STARTED_COUNT] = table_cell_number(at[STARTED] - first[STARTED]);
+        cells[ENDED_COUNT] = table_cell_number(at[ENDED] - first[ENDED]);
+        cells[EXECUTING] = table_cell_number((int64_t)i + 1 - (at[ENDED] - first[ENDED]));
     }
     for (unsigned m = 0; m < MOMENTS; m++)
         free(times[m]);
@@ -97,7 +119,7 @@ static void keep_wanted(const struct table_view *view, struct result_table *t)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < t->row_count; i++) {
-        if (!table_wants(view, result_table_cells(t, i)[0].line)) {
+        if (!table_wants(view, result_table_cells(t, i)[TASK].line)) {
             free(t->rows[i].lines);
             continue;
         }
@@ -125,27 +147,23 @@ static struct table_cell clock_of(const struct run *run, int64_t ns)
 
 static void fill_tasks(void *work, const struct table_view *view, struct result_table *t)
 {
-    static const char *const names[] = {"created", "deleted", "started", "ended", "executing"};
     uint32_t count;
     const struct thread_timeline **list = tasks_tables_sorted_threads(view, &count);
     (void)work;
     t->title = xstrdup("tasks over time");
-    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "created_at_ns", "created at", TABLE_NS, NULL);
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        table_add_column(t, names[i], names[i], TABLE_COUNT, NULL);
-    table_add_column(t, "clock", "clock (UTC)", TABLE_TEXT, NULL);
+    table_add_columns(t, tasks_tables_columns,
+                      sizeof tasks_tables_columns / sizeof *tasks_tables_columns);
     for (uint32_t i = 0; i < count; i++) {
         bool made = list[i]->made_ns != INTERVALS_NEVER;
         struct table_cell *cells =
             table_add_row(t, 0, table_event(view, made ? list[i]->made : list[i]->start));
         if (!cells)
             break;
-        cells[0] = table_cell_line(list[i]->thread);
+        cells[TASK] = table_cell_line(list[i]->thread);
         if (!table_note_unknown_before(view, list[i]))
-            cells[1] = table_cell_number(made_at(list[i]));
+            cells[MADE_AT] = table_cell_number(made_at(list[i]));
         if (!table_note_unknown_before(view, list[i]))
-            cells[7] = clock_of(view->run, made_at(list[i]));
+            cells[CLOCK] = clock_of(view->run, made_at(list[i]));
         table_row_line(t, list[i]->thread);
     }
     add_counts(t, list, count);
@@ -162,6 +180,17 @@ const struct table_preset preset_tasks = {
     .what = "tasks", .by = tasks_tables_groupings, .fill = fill_tasks};
 
 /* ---- creators ---- */
+
+enum created_column { CHILD, CREATED_AT, STARTED_AT, ENDED_AT, DELETED_AT, LIFETIME };
+
+static const struct column_definition tasks_tables_created_columns[] = {
+    [CHILD] = {"thread", "thread", .kind = TABLE_LINE},
+    [CREATED_AT] = {"created_at_ns", "created at", .kind = TABLE_NS},
+    [STARTED_AT] = {"started_at_ns", "started at", .kind = TABLE_NS},
+    [ENDED_AT] = {"ended_at_ns", "ended at", .kind = TABLE_NS},
+    [DELETED_AT] = {"deleted_at_ns", "deleted at", .kind = TABLE_NS},
+    [LIFETIME] = {"lifetime_ns", "lifetime", .kind = TABLE_NS},
+};
 
 struct task_family {
     const struct thread_timeline **list; /* in the order of creation */
@@ -215,14 +244,14 @@ static void add_task(const struct table_view *view, struct result_table *t,
     int64_t from, to;
     if (!cells)
         return;
-    cells[0] = table_cell_line(c->thread);
-    cells[1] = tasks_tables_time_cell(c->made_ns);
-    cells[2] =
+    cells[CHILD] = table_cell_line(c->thread);
+    cells[CREATED_AT] = tasks_tables_time_cell(c->made_ns);
+    cells[STARTED_AT] =
         tasks_tables_time_cell(table_note_unknown_before(view, c) ? INTERVALS_NEVER : c->start_ns);
-    cells[3] = tasks_tables_time_cell(c->end_ns);
-    cells[4] = tasks_tables_time_cell(c->closed_ns);
+    cells[ENDED_AT] = tasks_tables_time_cell(c->end_ns);
+    cells[DELETED_AT] = tasks_tables_time_cell(c->closed_ns);
     if (thread_states_lifetime(&view->lives, c, &from, &to))
-        cells[5] = table_cell_number(to - from);
+        cells[LIFETIME] = table_cell_number(to - from);
     table_row_line(t, c->thread);
     table_row_line(t, c->maker);
 }
@@ -255,17 +284,11 @@ static void add_family(const struct table_view *view, struct result_table *t,
 
 static void fill_created(void *work, const struct table_view *view, struct result_table *t)
 {
-    static const char *const names[][2] = {{"created_at_ns", "created at"},
-                                           {"started_at_ns", "started at"},
-                                           {"ended_at_ns", "ended at"},
-                                           {"deleted_at_ns", "deleted at"},
-                                           {"lifetime_ns", "lifetime"}};
     struct task_family f = family_of(view);
     (void)work;
     t->title = xstrdup("task creation tree");
-    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        table_add_column(t, names[i][0], names[i][1], TABLE_NS, NULL);
+    table_add_columns(t, tasks_tables_created_columns,
+                      sizeof tasks_tables_created_columns / sizeof *tasks_tables_created_columns);
     for (uint32_t i = 0; i < f.count; i++)
         if (is_root(&f, i))
             add_family(view, t, &f, i);

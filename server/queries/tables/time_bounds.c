@@ -7,6 +7,16 @@
 
 enum bounds_column { SCOPE, CALLS, ELAPSED_MIN, ELAPSED_MAX, THREAD_NS, THREAD_COUNT };
 
+#define SOURCE "instrumented calls"
+static const struct column_definition time_bounds_columns[] = {
+    [SCOPE] = {"function", "function", .kind = TABLE_PLACE, .source = SOURCE},
+    [CALLS] = {"calls", "calls", .kind = TABLE_COUNT, .source = SOURCE},
+    [ELAPSED_MIN] = {"elapsed_min_ns", "elapsed (lower bound)", .kind = TABLE_NS, .source = SOURCE},
+    [ELAPSED_MAX] = {"elapsed_max_ns", "upper bound", .kind = TABLE_NS, .source = SOURCE},
+    [THREAD_NS] = {"thread_ns", "summed over threads", .kind = TABLE_NS, .source = SOURCE},
+    [THREAD_COUNT] = {"thread_count", "in threads", .kind = TABLE_COUNT, .source = SOURCE},
+};
+
 static void time_bounds_add_thread(struct time_bounds *b, const struct table_view *view,
                                    const struct call_context_thread *thread)
 {
@@ -29,17 +39,10 @@ static void time_bounds_add_thread(struct time_bounds *b, const struct table_vie
 
 static void time_bounds_add_columns(struct result_table *t)
 {
-    static const char source[] = "instrumented calls";
-    table_add_column(t, "function", "function", TABLE_PLACE, source);
-    t->columns[SCOPE].exact = true;
-    table_add_column(t, "calls", "calls", TABLE_COUNT, source);
-    t->columns[CALLS].exact = true;
-    table_add_column(t, "elapsed_min_ns", "elapsed (lower bound)", TABLE_NS, source);
-    table_add_column(t, "elapsed_max_ns", "upper bound", TABLE_NS, source);
-    table_add_column(t, "thread_ns", "summed over threads", TABLE_NS, source);
-    t->columns[THREAD_NS].exact = true;
-    table_add_column(t, "thread_count", "in threads", TABLE_COUNT, source);
-    t->columns[THREAD_COUNT].exact = true;
+    table_add_columns(t, time_bounds_columns,
+                      sizeof time_bounds_columns / sizeof *time_bounds_columns);
+    for (uint32_t i = 0; i < t->column_count; i++)
+        t->columns[i].exact = i != ELAPSED_MIN && i != ELAPSED_MAX;
 }
 
 static void time_bounds_add_row(const struct time_bounds *b, const struct table_view *view,

@@ -174,27 +174,34 @@ static bool trail_table_step(void *p, uint64_t *budget)
 
 /* ---- table ---- */
 
+enum trail_column { THREAD, FROM, UNTIL, SHARE, HOPS, FROM_THREAD };
+
+static const struct column_definition trail_table_columns[] = {
+    [THREAD] = {"thread", "thread", .kind = TABLE_LINE},
+    [FROM] = {"from", "from", .kind = TABLE_COUNT},
+    [UNTIL] = {"until", "until", .kind = TABLE_COUNT},
+    [SHARE] = {"share", "share", .kind = TABLE_SHARE},
+    [HOPS] = {"hops", "hops", .kind = TABLE_COUNT},
+    [FROM_THREAD] = {"from_thread", "from thread", .kind = TABLE_LINE},
+};
+
 static void trail_table_fill(void *p, const struct table_view *view, struct result_table *t)
 {
     struct trail_work *w = p;
     t->title = xstrdup("critical path overview");
-    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "from", "from", TABLE_COUNT, NULL);
-    table_add_column(t, "until", "until", TABLE_COUNT, NULL);
-    table_add_column(t, "share", "share", TABLE_SHARE, NULL);
-    table_add_column(t, "hops", "hops", TABLE_COUNT, NULL);
-    table_add_column(t, "from_thread", "from thread", TABLE_LINE, NULL);
+    table_add_columns(t, trail_table_columns,
+                      sizeof trail_table_columns / sizeof *trail_table_columns);
     for (size_t i = 0; i < w->count; i++) {
         const struct trail_slice *s = &w->slices[i];
         struct table_cell *cells = table_add_row(t, 0, (struct event_id){0});
         if (!cells)
             break;
-        cells[0] = table_cell_line(s->thread);
-        cells[1] = table_cell_number(s->first);
-        cells[2] = table_cell_number(s->end);
-        cells[3] = table_cell_real(s->pixels / (s->end - s->first));
-        cells[4] = table_cell_number(s->hops);
-        cells[5] = table_cell_line(s->after);
+        cells[THREAD] = table_cell_line(s->thread);
+        cells[FROM] = table_cell_number(s->first);
+        cells[UNTIL] = table_cell_number(s->end);
+        cells[SHARE] = table_cell_real(s->pixels / (s->end - s->first));
+        cells[HOPS] = table_cell_number(s->hops);
+        cells[FROM_THREAD] = table_cell_line(s->after);
         table_row_line(t, s->thread);
     }
     table_arrange(t, view->request, NULL);

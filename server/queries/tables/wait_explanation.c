@@ -32,6 +32,22 @@ enum why_column {
     GOING_ON
 };
 
+static const struct column_definition wait_explanation_columns[] = {
+    [WAITED] = {"waited_ns", "wait time", .kind = TABLE_NS},
+    [THREAD] = {"thread", "awaited thread", .kind = TABLE_LINE},
+    [STEP] = {"segment", "code segment", .kind = TABLE_STEP},
+    [THEIRS] = {"awaited_ns", "awaited", .kind = TABLE_NS},
+    [MINE] = {"waiter_ns", "waiter", .kind = TABLE_NS},
+    [DIFFERENCE] = {"difference_ns", "difference", .kind = TABLE_NS},
+    [CHARGE] = {"attributed_ns", "attributed", .kind = TABLE_NS},
+    [WHERE] = {"location", "location", .kind = TABLE_PLACE},
+    [CLASS] = {"wait_class", "class", .kind = TABLE_TEXT},
+    [SINCE] = {"diverged_by", "compared since", .kind = TABLE_TEXT},
+    [SINCE_NS] = {"diverged_ns", "since time", .kind = TABLE_NS},
+    [SINCE_EVENT] = {"diverged_event", "since event", .kind = TABLE_EVENT, .detail = true},
+    [SINCE_WHERE] = {"diverged_location", "since location", .kind = TABLE_PLACE, .detail = true},
+};
+
 struct why_work {
     const struct table_view *view;
     struct attribution_cells causing;
@@ -61,26 +77,6 @@ static void *wait_explanation_begin(const struct table_view *view, char **proble
     w->charges.communication = attribution_cache_communication();
     w->why = attribution_cache_get(view->run, w->causing.since);
     return w;
-}
-
-static void add_columns(struct result_table *t)
-{
-    table_add_column(t, "waited_ns", "wait time", TABLE_NS, NULL);
-    table_add_column(t, "thread", "awaited thread", TABLE_LINE, NULL);
-    table_add_column(t, "segment", "code segment", TABLE_STEP, NULL);
-    table_add_column(t, "awaited_ns", "awaited", TABLE_NS, NULL);
-    table_add_column(t, "waiter_ns", "waiter", TABLE_NS, NULL);
-    table_add_column(t, "difference_ns", "difference", TABLE_NS, NULL);
-    table_add_column(t, "attributed_ns", "attributed", TABLE_NS, NULL);
-    table_add_column(t, "location", "location", TABLE_PLACE, NULL);
-    table_add_column(t, "wait_class", "class", TABLE_TEXT, NULL);
-    table_add_column(t, "diverged_by", "compared since", TABLE_TEXT, NULL);
-    table_add_column(t, "diverged_ns", "since time", TABLE_NS, NULL);
-    table_add_column(t, "diverged_event", "since event", TABLE_EVENT, NULL);
-    table_detail(t);
-    table_add_column(t, "diverged_location", "since location", TABLE_PLACE, NULL);
-    table_detail(t);
-    attribution_cells_add_delay(t);
 }
 
 /* ---- the wait ---- */
@@ -394,7 +390,9 @@ static void begin_table(struct why_work *w)
 {
     w->looked = true;
     w->made.title = xstrdup("why");
-    add_columns(&w->made);
+    table_add_columns(&w->made, wait_explanation_columns,
+                      sizeof wait_explanation_columns / sizeof *wait_explanation_columns);
+    attribution_cells_add_delay(&w->made);
     w->is = wait_explanation_find_wait(w);
     if (w->is)
         wait_explanation_add_totals(w, &w->why->paths.all->waits[w->index], &w->made);

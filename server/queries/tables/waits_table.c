@@ -40,6 +40,33 @@ enum waits_column {
     GOING_ON /* and three more: attribution_cells_add_delay() */
 };
 
+static const struct column_definition waits_table_columns[GOING_ON] = {
+    [WAITED] = {"waited_ns", "wait time", .kind = TABLE_NS},
+    [SHARE] = {"share", "% of waits", .kind = TABLE_SHARE},
+    [WAITS] = {"count", "count", .kind = TABLE_COUNT},
+    [WHERE] = {"location", "location", .kind = TABLE_PLACE},
+    [TYPE] = {"type", "operation", .kind = TABLE_TEXT},
+    [FOR] = {"object", "waits for", .kind = TABLE_TEXT},
+    [KIND] = {"cause", "cause", .kind = TABLE_TEXT},
+    [CLASS] = {"wait_class", "class", .kind = TABLE_TEXT, .detail = true},
+    [RELEASED_BY] = {"unblocked_at", "unblocked at", .kind = TABLE_PLACE},
+    [CHARGE] = {"attributed_ns", "attributed", .kind = TABLE_NS, .under = "waited_ns"},
+    [STEP] = {"segment", "code segment", .kind = TABLE_STEP, .under = "location"},
+    [THREAD] = {"thread", "thread", .kind = TABLE_LINE, .under = "object"},
+    [DIRECT] = {"direct", "attribution", .kind = TABLE_TEXT, .under = "cause"},
+    [MOST] = {"max_ns", "max", .kind = TABLE_NS, .detail = true},
+    [UNEXPLAINED] = {"unattributed_ns", "unattributed", .kind = TABLE_NS, .detail = true},
+    [LI] = {"load_imbalance_ns", "load imbalance", .kind = TABLE_NS, .detail = true},
+    [IP] = {"insufficient_parallelism_ns", "insufficient parallelism", .kind = TABLE_NS,
+            .detail = true},
+    [CC] = {"contention_ns", "contention/communication", .kind = TABLE_NS, .detail = true},
+    [GUESSED] = {"ambiguous", "ambiguous waker", .kind = TABLE_COUNT, .detail = true},
+    [LIFE] = {"lifetime_ns", "lifetime", .kind = TABLE_NS, .detail = true},
+    [CATEGORY] = {"category", "category", .kind = TABLE_TEXT, .detail = true},
+    [FROM] = {"from_ns", "from", .kind = TABLE_NS, .detail = true},
+    [UNTIL] = {"end_event", "end event", .kind = TABLE_EVENT, .detail = true},
+};
+
 struct waits_work {
     struct attribution_cells causing;
     struct wait_groups groups;
@@ -139,49 +166,16 @@ static bool waits_table_step(void *work, uint64_t *budget)
 
 static void add_columns(struct result_table *t, enum wait_group_by by)
 {
-    table_add_column(t, "waited_ns", "wait time", TABLE_NS, NULL);
-    table_add_column(t, "share", "% of waits", TABLE_SHARE, NULL);
-    table_add_column(t, "count", "count", TABLE_COUNT, NULL);
-    table_add_column(t, "location", "location", TABLE_PLACE, NULL);
-    table_add_column(t, "type", "operation", TABLE_TEXT, NULL);
-    table_add_column(t, "object", "waits for", by == GROUP_OBJECT ? TABLE_LINE : TABLE_TEXT, NULL);
-    table_add_column(t, "cause", "cause", TABLE_TEXT, NULL);
-    table_add_column(t, "wait_class", "class", TABLE_TEXT, NULL);
-    table_detail(t);
-    table_add_column(t, "unblocked_at", "unblocked at", TABLE_PLACE, NULL);
-    table_add_column(t, "attributed_ns", "attributed", TABLE_NS, NULL);
-    table_under(t, "waited_ns");
-    table_add_column(t, "segment", "code segment", TABLE_STEP, NULL);
-    table_under(t, "location");
-    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    if (by != GROUP_THREAD && by != GROUP_WAIT)
-        table_under(t, "object");
-    table_add_column(t, "direct", "attribution", TABLE_TEXT, NULL);
-    table_under(t, "cause");
-    static const char *const details[][2] = {
-        {"max_ns", "max"},
-        {"unattributed_ns", "unattributed"},
-        {"load_imbalance_ns", "load imbalance"},
-        {"insufficient_parallelism_ns", "insufficient parallelism"},
-        {"contention_ns", "contention/communication"}};
-    for (size_t i = 0; i < sizeof details / sizeof *details; i++) {
-        table_add_column(t, details[i][0], details[i][1], TABLE_NS, NULL);
-        table_detail(t);
-    }
-    table_add_column(t, "ambiguous", "ambiguous waker", TABLE_COUNT, NULL);
-    table_detail(t);
-    table_add_column(t, "lifetime_ns", "lifetime", TABLE_NS, NULL);
-    table_detail(t);
-    table_add_column(t, "category", "category", TABLE_TEXT, NULL);
-    if (by != GROUP_CATEGORY)
-        table_detail(t);
-    if (by != GROUP_WAIT)
-        return;
-    table_add_column(t, "from_ns", "from", TABLE_NS, NULL);
-    table_detail(t);
-    table_add_column(t, "end_event", "end event", TABLE_EVENT, NULL);
-    table_detail(t);
-    attribution_cells_add_delay(t);
+    struct column_definition columns[GOING_ON];
+    memcpy(columns, waits_table_columns, sizeof columns);
+    if (by == GROUP_OBJECT)
+        columns[FOR].kind = TABLE_LINE;
+    if (by == GROUP_THREAD || by == GROUP_WAIT)
+        columns[THREAD].under = NULL;
+    columns[CATEGORY].detail = by != GROUP_CATEGORY;
+    table_add_columns(t, columns, by == GROUP_WAIT ? GOING_ON : FROM);
+    if (by == GROUP_WAIT)
+        attribution_cells_add_delay(t);
 }
 
 /* Returns a text such as "serialization 60 %, imbalance 40 %", the largest first. */
