@@ -233,10 +233,13 @@ static int by_place(const void *a, const void *b)
 static void add_columns(struct result_table *t, const struct placement_names *places)
 {
     static const char source[] = "call records; placement";
-    table_add_column(t, "processor", placement_names_kind(places), TABLE_TEXT, source);
-    table_add_column(t, "function", "function", TABLE_PLACE, source);
-    table_add_column(t, "calls_n", "calls", TABLE_COUNT, source);
-    table_add_column(t, "self_ns", "self", TABLE_FINE, source);
+    const struct column_definition columns[] = {
+        [ON] = {"processor", placement_names_kind(places), TABLE_TEXT, source},
+        [SCOPE] = {"function", "function", TABLE_PLACE, source},
+        [CALLS] = {"calls_n", "calls", TABLE_COUNT, source},
+        [SELF] = {"self_ns", "self", TABLE_FINE, source},
+    };
+    table_add_columns(t, columns, sizeof columns / sizeof *columns);
 }
 
 static struct table_cell *add_row(struct cpu_call_work *w, struct result_table *t, uint8_t depth,

@@ -12,6 +12,16 @@
 
 enum consistency_column { RULE, THREAD, IS, SHOULD, EVENT, COUNT, SHOULD_COUNT };
 
+static const struct column_definition consistency_table_columns[] = {
+    [RULE] = {"rule", "violated rule", TABLE_TEXT},
+    [THREAD] = {"thread", "thread", TABLE_LINE},
+    [IS] = {"actual_ns", "actual", TABLE_NS},
+    [SHOULD] = {"expected_ns", "expected", TABLE_NS},
+    [EVENT] = {"event", "event", TABLE_EVENT},
+    [COUNT] = {"actual_count", "actual count", TABLE_COUNT},
+    [SHOULD_COUNT] = {"expected_count", "expected count", TABLE_COUNT},
+};
+
 struct consistency_work {
     struct attribution_cells causing;
     struct timing_consistency sound;
@@ -150,13 +160,8 @@ static void consistency_table_fill(void *work, const struct table_view *view,
 {
     struct consistency_work *w = work;
     t->title = xstrdup("consistency errors");
-    table_add_column(t, "rule", "violated rule", TABLE_TEXT, NULL);
-    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "actual_ns", "actual", TABLE_NS, NULL);
-    table_add_column(t, "expected_ns", "expected", TABLE_NS, NULL);
-    table_add_column(t, "event", "event", TABLE_EVENT, NULL);
-    table_add_column(t, "actual_count", "actual count", TABLE_COUNT, NULL);
-    table_add_column(t, "expected_count", "expected count", TABLE_COUNT, NULL);
+    table_add_columns(t, consistency_table_columns,
+                      sizeof consistency_table_columns / sizeof *consistency_table_columns);
     for (uint32_t i = 0; i < w->sweep.thread && i < view->measured->thread_count; i++)
         if (table_wants(view, view->measured->threads[i].thread))
             consistency_check_lifetime(w, i);

@@ -86,15 +86,18 @@ static bool cpu_table_step(void *work, uint64_t *budget)
 
 static void add_columns(struct result_table *t, const struct placement_names *places)
 {
-    table_add_column(t, "processor", placement_names_kind(places), TABLE_TEXT, "placement");
-    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "cluster", "cluster", TABLE_TEXT, "placement");
-    if (!placement_names_has_clusters(places))
-        table_detail(t);
-    table_add_column(t, "running_ns", "running", TABLE_NS, "placement");
-    table_add_column(t, "intervals", "intervals", TABLE_COUNT, "placement");
-    table_add_column(t, "migrations", "migrations", TABLE_COUNT, "placement");
-    table_add_column(t, "threads", "threads", TABLE_COUNT, "placement");
+    static const char source[] = "placement";
+    const struct column_definition columns[] = {
+        [ON] = {"processor", placement_names_kind(places), TABLE_TEXT, source},
+        [THREAD] = {"thread", "thread", TABLE_LINE},
+        [CLUSTER] = {"cluster", "cluster", TABLE_TEXT, source,
+                     .detail = !placement_names_has_clusters(places)},
+        [RUNNING] = {"running_ns", "running", TABLE_NS, source},
+        [TIMES] = {"intervals", "intervals", TABLE_COUNT, source},
+        [CAME] = {"migrations", "migrations", TABLE_COUNT, source},
+        [THREADS] = {"threads", "threads", TABLE_COUNT, source},
+    };
+    table_add_columns(t, columns, sizeof columns / sizeof *columns);
 }
 
 static void cpu_table_set_cells(struct table_cell *cells, const struct cpu_table_part *sums)

@@ -12,6 +12,16 @@
 
 enum entries_column { SCOPE, IS, AT, TOOK, THREAD, DEPTH };
 
+static const char recorded[] = "call records";
+static const struct column_definition entries_table_columns[] = {
+    [SCOPE] = {"function", "function", TABLE_PLACE, recorded},
+    [IS] = {"kind", "kind", TABLE_TEXT, recorded},
+    [AT] = {"start_ns", "start", TABLE_FINE, recorded},
+    [TOOK] = {"duration_ns", "duration", TABLE_FINE, recorded},
+    [THREAD] = {"thread", "thread", TABLE_LINE, recorded},
+    [DEPTH] = {"depth", "depth", TABLE_COUNT, recorded, .detail = true},
+};
+
 struct entries_flow {
     struct call_entries_walk walk;
     struct call_entry_seen next;
@@ -190,18 +200,6 @@ static bool entries_table_step(void *work, uint64_t *budget)
 
 /* ---- rows ---- */
 
-static void add_columns(struct result_table *t)
-{
-    static const char source[] = "call records";
-    table_add_column(t, "function", "function", TABLE_PLACE, source);
-    table_add_column(t, "kind", "kind", TABLE_TEXT, source);
-    table_add_column(t, "start_ns", "start", TABLE_FINE, source);
-    table_add_column(t, "duration_ns", "duration", TABLE_FINE, source);
-    table_add_column(t, "thread", "thread", TABLE_LINE, source);
-    table_add_column(t, "depth", "depth", TABLE_COUNT, source);
-    table_detail(t);
-}
-
 static const char *word_of(const struct entries_row *row)
 {
     static const char *const words[] = {
@@ -243,7 +241,8 @@ static void entries_table_fill(void *work, const struct table_view *view, struct
     struct entries_work *w = work;
     (void)view;
     t->title = xstrdup("entries");
-    add_columns(t);
+    table_add_columns(t, entries_table_columns,
+                      sizeof entries_table_columns / sizeof *entries_table_columns);
     for (size_t i = 0; i < w->count && add_row(w, &w->rows[i], t); i++)
         ;
     entry_records_notes(&w->entered, t);

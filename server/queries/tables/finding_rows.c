@@ -56,16 +56,19 @@ static const struct {
 
 void finding_rows_columns(struct result_table *t)
 {
-    table_add_column(t, "finding", "finding", TABLE_TEXT, NULL);
-    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "object", "object", TABLE_LINE, NULL);
-    table_add_column(t, "unblocked_by", "unblocked by", TABLE_LINE, NULL);
-    table_add_column(t, "duration_ns", "time", TABLE_NS, NULL);
-    table_add_column(t, "share", "share", TABLE_SHARE, NULL);
-    table_add_column(t, "count", "count", TABLE_COUNT, NULL);
-    table_add_column(t, "location", "location", TABLE_PLACE, NULL);
-    table_add_column(t, "unblocked_at", "unblocked at", TABLE_PLACE, NULL);
-    table_add_column(t, "event", "event", TABLE_EVENT, NULL);
+    static const struct column_definition columns[] = {
+        [FINDING_ROW_TEXT] = {"finding", "finding", TABLE_TEXT},
+        [FINDING_ROW_THREAD] = {"thread", "thread", TABLE_LINE},
+        [FINDING_ROW_ABOUT] = {"object", "object", TABLE_LINE},
+        [FINDING_ROW_BY] = {"unblocked_by", "unblocked by", TABLE_LINE},
+        [FINDING_ROW_NS] = {"duration_ns", "time", TABLE_NS},
+        [FINDING_ROW_SHARE] = {"share", "share", TABLE_SHARE},
+        [FINDING_ROW_TIMES] = {"count", "count", TABLE_COUNT},
+        [FINDING_ROW_WHERE] = {"location", "location", TABLE_PLACE},
+        [FINDING_ROW_LET_GO_AT] = {"unblocked_at", "unblocked at", TABLE_PLACE},
+        [FINDING_ROW_EVENT] = {"event", "event", TABLE_EVENT},
+    };
+    table_add_columns(t, columns, sizeof columns / sizeof *columns);
 }
 
 static char *finding_rows_kind_text(enum finding_row_kind kind, uint32_t threads)

@@ -208,27 +208,22 @@ static bool metrics_table_step(void *work, uint64_t *budget)
 
 /* ---- table ---- */
 
-static void add_columns(const struct run *run, struct result_table *t)
-{
-    static const char *const numbers[] = {"total", "last", "min", "max", "mean"};
-    table_add_column(t, "metric", "metric", TABLE_TEXT, NULL);
-    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "value", "total", TABLE_TEXT, NULL);
-    table_add_column(t, "count", "count", TABLE_COUNT, NULL);
-    table_add_column(t, "mean_text", "mean", TABLE_TEXT, NULL);
-    table_add_column(t, "max_text", "max", TABLE_TEXT, NULL);
-    table_add_column(t, "unit", "unit", TABLE_TEXT, NULL);
-    table_detail(t);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        table_add_column(t, numbers[i], numbers[i], TABLE_COUNT, NULL);
-        table_detail(t);
-    }
-    table_add_column(t, "kind", "kind", TABLE_TEXT, NULL);
-    table_detail(t);
-    table_add_column(t, "better", "better when", TABLE_TEXT, NULL);
-    table_detail(t);
-    metric_rows_columns(run, t);
-}
+static const struct column_definition metrics_table_columns[] = {
+    [METER_NAME] = {"metric", "metric", TABLE_TEXT},
+    [METER_THREAD] = {"thread", "thread", TABLE_LINE},
+    [METER_AMOUNT] = {"value", "total", TABLE_TEXT},
+    [METER_TIMES] = {"count", "count", TABLE_COUNT},
+    [METER_EACH] = {"mean_text", "mean", TABLE_TEXT},
+    [METER_GREATEST] = {"max_text", "max", TABLE_TEXT},
+    [METER_UNIT] = {"unit", "unit", TABLE_TEXT, .detail = true},
+    [METER_TOTAL] = {"total", "total", TABLE_COUNT, .detail = true},
+    [METER_LAST] = {"last", "last", TABLE_COUNT, .detail = true},
+    [METER_LEAST] = {"min", "min", TABLE_COUNT, .detail = true},
+    [METER_MOST] = {"max", "max", TABLE_COUNT, .detail = true},
+    [METER_MEAN] = {"mean", "mean", TABLE_COUNT, .detail = true},
+    [METER_KIND] = {"kind", "kind", TABLE_TEXT, .detail = true},
+    [METER_GOOD] = {"better", "better when", TABLE_TEXT, .detail = true},
+};
 
 static void set_good(struct table_cell *c, const struct target_metric *m)
 {
@@ -352,7 +347,9 @@ static void metrics_table_fill(void *work, const struct table_view *view, struct
     struct metrics_work *m = work;
     bool threads = strcmp(view->request->by, "thread") == 0;
     t->title = xstrdup("metrics");
-    add_columns(view->run, t);
+    table_add_columns(t, metrics_table_columns,
+                      sizeof metrics_table_columns / sizeof *metrics_table_columns);
+    metric_rows_columns(view->run, t);
     metric_rows_fill(view, threads, t);
     for (uint32_t i = 0; i < m->count; i++) {
         if (m->meters[i]->formula)

@@ -89,18 +89,16 @@ static bool overlap_table_step(void *work, uint64_t *budget)
 static void add_columns(struct result_table *t, bool with)
 {
     static const char source[] = "call records";
-    table_add_column(t, "function", "function", TABLE_PLACE, source);
-    table_add_column(t, "calls", "calls", TABLE_COUNT, source);
-    table_add_column(t, "overlap_ns", "overlap", TABLE_NS, source);
-    if (!with)
-        table_detail(t);
-    table_add_column(t, "overlap_share", "%", TABLE_SHARE, source);
-    if (!with)
-        table_detail(t);
-    table_add_column(t, "elapsed_ns", "elapsed", TABLE_NS, source);
-    table_add_column(t, "thread_ns", "summed over threads", TABLE_NS, source);
-    table_add_column(t, "parallelism", "parallelism", TABLE_SHARE, source);
-    t->columns[t->column_count - 1].kind = TABLE_COUNT;
+    const struct column_definition columns[] = {
+        [SCOPE] = {"function", "function", TABLE_PLACE, source},
+        [CALLS] = {"calls", "calls", TABLE_COUNT, source},
+        [TOGETHER] = {"overlap_ns", "overlap", TABLE_NS, source, .detail = !with},
+        [SHARE] = {"overlap_share", "%", TABLE_SHARE, source, .detail = !with},
+        [ELAPSED] = {"elapsed_ns", "elapsed", TABLE_NS, source},
+        [THREADS] = {"thread_ns", "summed over threads", TABLE_NS, source},
+        [MEAN] = {"parallelism", "parallelism", TABLE_COUNT, source},
+    };
+    table_add_columns(t, columns, sizeof columns / sizeof *columns);
 }
 
 static void add_row(const struct overlap_work *w, uint32_t scope, struct result_table *t)

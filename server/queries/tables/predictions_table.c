@@ -32,6 +32,24 @@ enum predictions_column {
     BEGIN_TYPE
 };
 
+static const struct column_definition predictions_columns[] = {
+    [NUMBER] = {"number", "", TABLE_COUNT},
+    [KIND] = {"kind", "potential bug", TABLE_TEXT},
+    [TIMES] = {"count", "occurrences", TABLE_COUNT},
+    [THREAD] = {"thread", "thread", TABLE_LINE},
+    [LINE] = {"object", "first object", TABLE_LINE},
+    [WHERE] = {"location", "first location", TABLE_PLACE},
+    [EVENT] = {"event", "first event", TABLE_EVENT},
+    [THEN_LINE] = {"second_object", "second object", TABLE_LINE},
+    [THEN_WHERE] = {"second_location", "second location", TABLE_PLACE},
+    [THEN_EVENT] = {"second_event", "second event", TABLE_EVENT},
+    [BEGIN_WHERE] = {"request_location", "request location", TABLE_PLACE, .detail = true},
+    [BEGIN_EVENT] = {"request_event", "request event", TABLE_EVENT, .detail = true},
+    [TYPE] = {"type", "first operation", TABLE_TEXT, .detail = true},
+    [THEN_TYPE] = {"second_type", "second operation", TABLE_TEXT, .detail = true},
+    [BEGIN_TYPE] = {"request_type", "request operation", TABLE_TEXT, .detail = true},
+};
+
 struct predictions_work {
     const struct table_view *view;
     struct must_happen_before sure;
@@ -263,30 +281,6 @@ static bool predictions_step(void *work, uint64_t *budget)
 
 /* ---- rows ---- */
 
-static void add_columns(struct result_table *t)
-{
-    table_add_column(t, "number", "", TABLE_COUNT, NULL);
-    table_add_column(t, "kind", "potential bug", TABLE_TEXT, NULL);
-    table_add_column(t, "count", "occurrences", TABLE_COUNT, NULL);
-    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "object", "first object", TABLE_LINE, NULL);
-    table_add_column(t, "location", "first location", TABLE_PLACE, NULL);
-    table_add_column(t, "event", "first event", TABLE_EVENT, NULL);
-    table_add_column(t, "second_object", "second object", TABLE_LINE, NULL);
-    table_add_column(t, "second_location", "second location", TABLE_PLACE, NULL);
-    table_add_column(t, "second_event", "second event", TABLE_EVENT, NULL);
-    table_add_column(t, "request_location", "request location", TABLE_PLACE, NULL);
-    table_detail(t);
-    table_add_column(t, "request_event", "request event", TABLE_EVENT, NULL);
-    table_detail(t);
-    table_add_column(t, "type", "first operation", TABLE_TEXT, NULL);
-    table_detail(t);
-    table_add_column(t, "second_type", "second operation", TABLE_TEXT, NULL);
-    table_detail(t);
-    table_add_column(t, "request_type", "request operation", TABLE_TEXT, NULL);
-    table_detail(t);
-}
-
 /* Sets the three cells of an event. */
 static void predictions_set_event_cells(const struct table_view *view, uint64_t position,
                                         struct table_cell *cells, enum predictions_column where,
@@ -357,7 +351,8 @@ static void predictions_fill(void *work, const struct table_view *view, struct r
     struct predictions_work *w = work;
     const struct findings *found = predict_results(w->prediction);
     t->title = xstrdup("potential concurrency bugs");
-    add_columns(t);
+    table_add_columns(t, predictions_columns,
+                      sizeof predictions_columns / sizeof *predictions_columns);
     size_t orders = 0;
     for (size_t i = 0; i < found->count; i++)
         if (!is_of_lines(view, &found->items[i]))

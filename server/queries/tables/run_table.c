@@ -22,22 +22,19 @@ enum run_column {
     CONNECTED
 };
 
-static void run_table_add_columns(struct result_table *t)
-{
-    table_add_column(t, "run", "run", TABLE_TEXT, NULL);
-    table_add_column(t, "program", "program", TABLE_TEXT, NULL);
-    table_add_column(t, "arguments", "arguments", TABLE_TEXT, NULL);
-    table_add_column(t, "start", "start time", TABLE_TEXT, NULL);
-    table_add_column(t, "wall_ns", "start time", TABLE_NS, NULL);
-    table_detail(t);
-    table_add_column(t, "duration_ns", "duration", TABLE_NS, NULL);
-    table_add_column(t, "threads", "threads", TABLE_COUNT, NULL);
-    table_add_column(t, "processes", "processes", TABLE_COUNT, NULL);
-    table_add_column(t, "events", "events", TABLE_COUNT, NULL);
-    table_add_column(t, "lost", "lost", TABLE_COUNT, NULL);
-    table_add_column(t, "connected", "connected", TABLE_COUNT, NULL);
-    table_detail(t);
-}
+static const struct column_definition run_table_columns[] = {
+    [RUN] = {"run", "run", TABLE_TEXT},
+    [PROGRAM] = {"program", "program", TABLE_TEXT},
+    [ARGUMENTS] = {"arguments", "arguments", TABLE_TEXT},
+    [BEGAN] = {"start", "start time", TABLE_TEXT},
+    [WALL] = {"wall_ns", "start time", TABLE_NS, .detail = true},
+    [TOOK] = {"duration_ns", "duration", TABLE_NS},
+    [THREADS] = {"threads", "threads", TABLE_COUNT},
+    [PROCESSES] = {"processes", "processes", TABLE_COUNT},
+    [EVENTS] = {"events", "events", TABLE_COUNT},
+    [LOST] = {"lost", "lost", TABLE_COUNT},
+    [CONNECTED] = {"connected", "connected", TABLE_COUNT, .detail = true},
+};
 
 /* Returns a word quoted for a shell; the caller frees it. */
 static char *run_table_shell_quote(const char *word)
@@ -111,7 +108,7 @@ static void run_table_fill(void *work, const struct table_view *view, struct res
     uint64_t unreadable = order_unreadable_events(run->order);
     (void)work;
     t->title = xstrdup("run");
-    run_table_add_columns(t);
+    table_add_columns(t, run_table_columns, sizeof run_table_columns / sizeof *run_table_columns);
     struct table_cell *cells = table_add_row(t, 0, (struct event_id){0});
     cells[RUN] = table_cell_text(run->name);
     if (run->processes.count) {

@@ -11,6 +11,16 @@
 
 enum seq_conc_column { SCOPE, CASE, CALLS, THREADS, ELAPSED, PARALLEL };
 
+static const char recorded[] = "call records";
+static const struct column_definition seq_conc_table_columns[] = {
+    [SCOPE] = {"function", "function", TABLE_PLACE, recorded},
+    [CASE] = {"class", "seq/conc", TABLE_TEXT, recorded},
+    [CALLS] = {"calls", "calls", TABLE_COUNT, recorded},
+    [THREADS] = {"thread_ns", "summed over threads", TABLE_NS, recorded},
+    [ELAPSED] = {"elapsed_ns", "elapsed", TABLE_NS, recorded},
+    [PARALLEL] = {"parallelism", "parallelism", TABLE_COUNT, recorded},
+};
+
 struct seq_conc_work {
     const struct table_view *view;
     struct entry_records entered;
@@ -110,19 +120,6 @@ static bool seq_conc_table_step(void *work, uint64_t *budget)
 
 /* ---- rows ---- */
 
-static void add_columns(struct result_table *t)
-{
-    static const char source[] = "call records";
-    table_add_column(t, "function", "function", TABLE_PLACE, source);
-    table_add_column(t, "class", "seq/conc", TABLE_TEXT, source);
-    table_add_column(t, "calls", "calls", TABLE_COUNT, source);
-    table_add_column(t, "thread_ns", "summed over threads", TABLE_NS, source);
-    table_add_column(t, "elapsed_ns", "elapsed", TABLE_NS, source);
-    table_add_column(t, "parallelism", "parallelism", TABLE_COUNT, source);
-    for (uint32_t i = 0; i < t->column_count; i++)
-        t->columns[i].exact = true;
-}
-
 static void add_row(const struct seq_conc_work *w, uint8_t depth, const struct seq_conc_sums *s,
                     struct result_table *t)
 {
@@ -174,7 +171,10 @@ static void seq_conc_table_fill(void *work, const struct table_view *view, struc
     if (c->count)
         qsort(sorted, c->count, sizeof(void *), by_caller);
     t->title = xstrdup("sequential and concurrent calls");
-    add_columns(t);
+    table_add_columns(t, seq_conc_table_columns,
+                      sizeof seq_conc_table_columns / sizeof *seq_conc_table_columns);
+    for (uint32_t i = 0; i < t->column_count; i++)
+        t->columns[i].exact = true;
     for (size_t i = 0; i < c->count && !sorted[i]->from; i++) {
         add_row(w, 0, sorted[i], t);
         add_called(w, sorted, c->count, sorted[i], t);

@@ -25,25 +25,23 @@ enum usage_column {
     MEAN
 };
 
-static void add_columns(struct result_table *t)
-{
-    static const char *const numbers[] = {"total", "last", "min", "max", "mean"};
-    static const char sampled[] = "/proc, getrusage";
-    table_add_column(t, "program", "program", TABLE_TEXT, NULL);
-    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    table_add_column(t, "metric", "metric", TABLE_TEXT, NULL);
-    table_add_column(t, "value", "value", TABLE_TEXT, sampled);
-    table_add_column(t, "max_text", "max", TABLE_TEXT, sampled);
-    table_add_column(t, "mean_text", "mean", TABLE_TEXT, sampled);
-    table_add_column(t, "samples", "samples", TABLE_COUNT, NULL);
-    table_add_column(t, "source", "source", TABLE_TEXT, NULL);
-    table_add_column(t, "unit", "unit", TABLE_TEXT, NULL);
-    table_detail(t);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        table_add_column(t, numbers[i], numbers[i], TABLE_COUNT, sampled);
-        table_detail(t);
-    }
-}
+static const char sampled[] = "/proc, getrusage";
+static const struct column_definition usage_table_columns[] = {
+    [PROCESS] = {"program", "program", TABLE_TEXT},
+    [THREAD] = {"thread", "thread", TABLE_LINE},
+    [METER] = {"metric", "metric", TABLE_TEXT},
+    [AMOUNT] = {"value", "value", TABLE_TEXT, sampled},
+    [GREATEST] = {"max_text", "max", TABLE_TEXT, sampled},
+    [MEAN_AMOUNT] = {"mean_text", "mean", TABLE_TEXT, sampled},
+    [SAMPLES] = {"samples", "samples", TABLE_COUNT},
+    [SOURCE] = {"source", "source", TABLE_TEXT},
+    [UNIT] = {"unit", "unit", TABLE_TEXT, .detail = true},
+    [TOTAL] = {"total", "total", TABLE_COUNT, sampled, .detail = true},
+    [LAST] = {"last", "last", TABLE_COUNT, sampled, .detail = true},
+    [LEAST] = {"min", "min", TABLE_COUNT, sampled, .detail = true},
+    [MOST] = {"max", "max", TABLE_COUNT, sampled, .detail = true},
+    [MEAN] = {"mean", "mean", TABLE_COUNT, sampled, .detail = true},
+};
 
 /* ---- values of a series in a range ---- */
 
@@ -200,7 +198,8 @@ static void usage_table_fill(void *work, const struct table_view *view, struct r
     bool threads = by_thread(view->request);
     (void)work;
     t->title = xstrdup("OS resource usage");
-    add_columns(t);
+    table_add_columns(t, usage_table_columns,
+                      sizeof usage_table_columns / sizeof *usage_table_columns);
     for (size_t i = 0; i < n; i++) {
         const struct os_metric_series *s = os_metrics_at(view->run, i);
         if (s->meter >= USAGE_METERS)
