@@ -13,13 +13,13 @@
 enum consistency_column { RULE, THREAD, IS, SHOULD, EVENT, COUNT, SHOULD_COUNT };
 
 static const struct column_definition consistency_table_columns[] = {
-    [RULE] = {"rule", "violated rule", TABLE_TEXT},
-    [THREAD] = {"thread", "thread", TABLE_LINE},
-    [IS] = {"actual_ns", "actual", TABLE_NS},
-    [SHOULD] = {"expected_ns", "expected", TABLE_NS},
-    [EVENT] = {"event", "event", TABLE_EVENT},
-    [COUNT] = {"actual_count", "actual count", TABLE_COUNT},
-    [SHOULD_COUNT] = {"expected_count", "expected count", TABLE_COUNT},
+    [RULE] = {"rule", "violated rule", .kind = TABLE_TEXT},
+    [THREAD] = {"thread", "thread", .kind = TABLE_LINE},
+    [IS] = {"actual_ns", "actual", .kind = TABLE_NS},
+    [SHOULD] = {"expected_ns", "expected", .kind = TABLE_NS},
+    [EVENT] = {"event", "event", .kind = TABLE_EVENT},
+    [COUNT] = {"actual_count", "actual count", .kind = TABLE_COUNT},
+    [SHOULD_COUNT] = {"expected_count", "expected count", .kind = TABLE_COUNT},
 };
 
 struct consistency_work {

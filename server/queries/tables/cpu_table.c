@@ -88,14 +88,14 @@ static void add_columns(struct result_table *t, const struct placement_names *pl
 {
     static const char source[] = "placement";
     const struct column_definition columns[] = {
-        [ON] = {"processor", placement_names_kind(places), TABLE_TEXT, source},
-        [THREAD] = {"thread", "thread", TABLE_LINE},
-        [CLUSTER] = {"cluster", "cluster", TABLE_TEXT, source,
+        [ON] = {"processor", placement_names_kind(places), .kind = TABLE_TEXT, .source = source},
+        [THREAD] = {"thread", "thread", .kind = TABLE_LINE},
+        [CLUSTER] = {"cluster", "cluster", .kind = TABLE_TEXT, .source = source,
                      .detail = !placement_names_has_clusters(places)},
-        [RUNNING] = {"running_ns", "running", TABLE_NS, source},
-        [TIMES] = {"intervals", "intervals", TABLE_COUNT, source},
-        [CAME] = {"migrations", "migrations", TABLE_COUNT, source},
-        [THREADS] = {"threads", "threads", TABLE_COUNT, source},
+        [RUNNING] = {"running_ns", "running", .kind = TABLE_NS, .source = source},
+        [TIMES] = {"intervals", "intervals", .kind = TABLE_COUNT, .source = source},
+        [CAME] = {"migrations", "migrations", .kind = TABLE_COUNT, .source = source},
+        [THREADS] = {"threads", "threads", .kind = TABLE_COUNT, .source = source},
     };
     table_add_columns(t, columns, sizeof columns / sizeof *columns);
 }

@@ -57,16 +57,16 @@ static const struct {
 void finding_rows_columns(struct result_table *t)
 {
     static const struct column_definition columns[] = {
-        [FINDING_ROW_TEXT] = {"finding", "finding", TABLE_TEXT},
-        [FINDING_ROW_THREAD] = {"thread", "thread", TABLE_LINE},
-        [FINDING_ROW_ABOUT] = {"object", "object", TABLE_LINE},
-        [FINDING_ROW_BY] = {"unblocked_by", "unblocked by", TABLE_LINE},
-        [FINDING_ROW_NS] = {"duration_ns", "time", TABLE_NS},
-        [FINDING_ROW_SHARE] = {"share", "share", TABLE_SHARE},
-        [FINDING_ROW_TIMES] = {"count", "count", TABLE_COUNT},
-        [FINDING_ROW_WHERE] = {"location", "location", TABLE_PLACE},
-        [FINDING_ROW_LET_GO_AT] = {"unblocked_at", "unblocked at", TABLE_PLACE},
-        [FINDING_ROW_EVENT] = {"event", "event", TABLE_EVENT},
+        [FINDING_ROW_TEXT] = {"finding", "finding", .kind = TABLE_TEXT},
+        [FINDING_ROW_THREAD] = {"thread", "thread", .kind = TABLE_LINE},
+        [FINDING_ROW_ABOUT] = {"object", "object", .kind = TABLE_LINE},
+        [FINDING_ROW_BY] = {"unblocked_by", "unblocked by", .kind = TABLE_LINE},
+        [FINDING_ROW_NS] = {"duration_ns", "time", .kind = TABLE_NS},
+        [FINDING_ROW_SHARE] = {"share", "share", .kind = TABLE_SHARE},
+        [FINDING_ROW_TIMES] = {"count", "count", .kind = TABLE_COUNT},
+        [FINDING_ROW_WHERE] = {"location", "location", .kind = TABLE_PLACE},
+        [FINDING_ROW_LET_GO_AT] = {"unblocked_at", "unblocked at", .kind = TABLE_PLACE},
+        [FINDING_ROW_EVENT] = {"event", "event", .kind = TABLE_EVENT},
     };
     table_add_columns(t, columns, sizeof columns / sizeof *columns);
 }

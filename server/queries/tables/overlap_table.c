@@ -90,13 +90,13 @@ static void add_columns(struct result_table *t, bool with)
 {
     static const char source[] = "call records";
     const struct column_definition columns[] = {
-        [SCOPE] = {"function", "function", TABLE_PLACE, source},
-        [CALLS] = {"calls", "calls", TABLE_COUNT, source},
-        [TOGETHER] = {"overlap_ns", "overlap", TABLE_NS, source, .detail = !with},
-        [SHARE] = {"overlap_share", "%", TABLE_SHARE, source, .detail = !with},
-        [ELAPSED] = {"elapsed_ns", "elapsed", TABLE_NS, source},
-        [THREADS] = {"thread_ns", "summed over threads", TABLE_NS, source},
-        [MEAN] = {"parallelism", "parallelism", TABLE_COUNT, source},
+        [SCOPE] = {"function", "function", .kind = TABLE_PLACE, .source = source},
+        [CALLS] = {"calls", "calls", .kind = TABLE_COUNT, .source = source},
+        [TOGETHER] = {"overlap_ns", "overlap", .kind = TABLE_NS, .source = source, .detail = !with},
+        [SHARE] = {"overlap_share", "%", .kind = TABLE_SHARE, .source = source, .detail = !with},
+        [ELAPSED] = {"elapsed_ns", "elapsed", .kind = TABLE_NS, .source = source},
+        [THREADS] = {"thread_ns", "summed over threads", .kind = TABLE_NS, .source = source},
+        [MEAN] = {"parallelism", "parallelism", .kind = TABLE_COUNT, .source = source},
     };
     table_add_columns(t, columns, sizeof columns / sizeof *columns);
 }

@@ -33,21 +33,21 @@ enum predictions_column {
 };
 
 static const struct column_definition predictions_columns[] = {
-    [NUMBER] = {"number", "", TABLE_COUNT},
-    [KIND] = {"kind", "potential bug", TABLE_TEXT},
-    [TIMES] = {"count", "occurrences", TABLE_COUNT},
-    [THREAD] = {"thread", "thread", TABLE_LINE},
-    [LINE] = {"object", "first object", TABLE_LINE},
-    [WHERE] = {"location", "first location", TABLE_PLACE},
-    [EVENT] = {"event", "first event", TABLE_EVENT},
-    [THEN_LINE] = {"second_object", "second object", TABLE_LINE},
-    [THEN_WHERE] = {"second_location", "second location", TABLE_PLACE},
-    [THEN_EVENT] = {"second_event", "second event", TABLE_EVENT},
-    [BEGIN_WHERE] = {"request_location", "request location", TABLE_PLACE, .detail = true},
-    [BEGIN_EVENT] = {"request_event", "request event", TABLE_EVENT, .detail = true},
-    [TYPE] = {"type", "first operation", TABLE_TEXT, .detail = true},
-    [THEN_TYPE] = {"second_type", "second operation", TABLE_TEXT, .detail = true},
-    [BEGIN_TYPE] = {"request_type", "request operation", TABLE_TEXT, .detail = true},
+    [NUMBER] = {"number", "", .kind = TABLE_COUNT},
+    [KIND] = {"kind", "potential bug", .kind = TABLE_TEXT},
+    [TIMES] = {"count", "occurrences", .kind = TABLE_COUNT},
+    [THREAD] = {"thread", "thread", .kind = TABLE_LINE},
+    [LINE] = {"object", "first object", .kind = TABLE_LINE},
+    [WHERE] = {"location", "first location", .kind = TABLE_PLACE},
+    [EVENT] = {"event", "first event", .kind = TABLE_EVENT},
+    [THEN_LINE] = {"second_object", "second object", .kind = TABLE_LINE},
+    [THEN_WHERE] = {"second_location", "second location", .kind = TABLE_PLACE},
+    [THEN_EVENT] = {"second_event", "second event", .kind = TABLE_EVENT},
+    [BEGIN_WHERE] = {"request_location", "request location", .kind = TABLE_PLACE, .detail = true},
+    [BEGIN_EVENT] = {"request_event", "request event", .kind = TABLE_EVENT, .detail = true},
+    [TYPE] = {"type", "first operation", .kind = TABLE_TEXT, .detail = true},
+    [THEN_TYPE] = {"second_type", "second operation", .kind = TABLE_TEXT, .detail = true},
+    [BEGIN_TYPE] = {"request_type", "request operation", .kind = TABLE_TEXT, .detail = true},
 };
 
 struct predictions_work {

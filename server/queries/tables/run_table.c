@@ -23,17 +23,17 @@ enum run_column {
 };
 
 static const struct column_definition run_table_columns[] = {
-    [RUN] = {"run", "run", TABLE_TEXT},
-    [PROGRAM] = {"program", "program", TABLE_TEXT},
-    [ARGUMENTS] = {"arguments", "arguments", TABLE_TEXT},
-    [BEGAN] = {"start", "start time", TABLE_TEXT},
-    [WALL] = {"wall_ns", "start time", TABLE_NS, .detail = true},
-    [TOOK] = {"duration_ns", "duration", TABLE_NS},
-    [THREADS] = {"threads", "threads", TABLE_COUNT},
-    [PROCESSES] = {"processes", "processes", TABLE_COUNT},
-    [EVENTS] = {"events", "events", TABLE_COUNT},
-    [LOST] = {"lost", "lost", TABLE_COUNT},
-    [CONNECTED] = {"connected", "connected", TABLE_COUNT, .detail = true},
+    [RUN] = {"run", "run", .kind = TABLE_TEXT},
+    [PROGRAM] = {"program", "program", .kind = TABLE_TEXT},
+    [ARGUMENTS] = {"arguments", "arguments", .kind = TABLE_TEXT},
+    [BEGAN] = {"start", "start time", .kind = TABLE_TEXT},
+    [WALL] = {"wall_ns", "start time", .kind = TABLE_NS, .detail = true},
+    [TOOK] = {"duration_ns", "duration", .kind = TABLE_NS},
+    [THREADS] = {"threads", "threads", .kind = TABLE_COUNT},
+    [PROCESSES] = {"processes", "processes", .kind = TABLE_COUNT},
+    [EVENTS] = {"events", "events", .kind = TABLE_COUNT},
+    [LOST] = {"lost", "lost", .kind = TABLE_COUNT},
+    [CONNECTED] = {"connected", "connected", .kind = TABLE_COUNT, .detail = true},
 };
 
 /* Returns a word quoted for a shell; the caller frees it. */
