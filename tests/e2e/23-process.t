@@ -203,6 +203,27 @@ for kind in pipe socketpair tcp; do
         "$(poet dump --json "$kind.poet" | python3 against.py 2>&1)" "reads of 300 writes, 0 wrong"
 done
 
+# connect() returns long after the connection was accepted, and read from.
+cat >slow.c <<'C'
+#define _GNU_SOURCE
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int connect(int fd, const struct sockaddr *to, socklen_t size)
+{
+    int e = (int)syscall(SYS_connect, fd, to, size);
+    usleep(50000);
+    return e;
+}
+C
+cc -shared -fPIC slow.c -o libslow.so
+cc -g -O1 stream.c -o slow_stream -pthread -L. -Wl,-rpath,"$PWD" -Wl,--no-as-needed -lslow 2>cc.log || cat cc.log
+rm -f log
+check "slow connect: the program runs under poet record" timeout 300 poet record -o slow.poet -- ./slow_stream tcp
+check "slow connect: the trace is sound" sound slow.poet
+like "slow connect: each read happens after the writes of its bytes" \
+    "$(poet dump --json slow.poet | python3 against.py 2>&1)" "reads of 300 writes, 0 wrong"
+
 check "a server with threads and its clients run under poet record" timeout 300 poet record -o served.poet -- ./stream clients
 check "a server and its clients: the run is sound" sound served.poet
 is "a server and its clients: every message has its sender" \

@@ -10,6 +10,7 @@
 #include "clients/libpoet/ipc/ipc_events.h"
 #include "clients/libpoet/ipc/tcp_peers.h"
 #include "clients/libpoet/ipc/poll_results.h"
+#include "clients/libpoet/ipc/socket_info.h"
 #include "clients/libpoet/ipc/byte_streams.h"
 
 #include <errno.h>
@@ -65,6 +66,7 @@ struct transfer {
     uint64_t side;
     const void *site;
     uint64_t count;      /* the key of an eventfd */
+    uint64_t unknown;    /* the key of a stream that a read found unknown; 0: none */
     poet_line_t line;    /* what the call waits for, */
     poet_type_t type;    /* and the event type of the wait; 0: it does not wait */
     bool followed, waits;
@@ -152,6 +154,7 @@ static void byte_call_begin_stream(struct transfer *t, const struct fd_end *end,
     t->stream = stream_find(end->key);
     if (t->stream.state == STREAM_UNKNOWN && writes)
         stream_never(end->key);
+    t->unknown = t->stream.state == STREAM_UNKNOWN && !writes && !t->peeks ? end->key : 0;
     byte_call_enter_stream(t, writes, bytes);
     t->waits = t->followed &&
                ipc_replay_must_wait(writes ? FULL : EMPTY, &t->stream,
@@ -313,6 +316,19 @@ static void byte_call_record_read(struct transfer *t, int fd, size_t bytes)
     STORE(s->read, from + bytes);
 }
 
+/* A connection is accepted before the connecting thread, held up after its call, has made the
+ * streams: what a read that began meanwhile has read are the first bytes, unless the kernel says
+ * that there were others. */
+static void byte_call_enter_late(struct transfer *t, int fd, size_t bytes)
+{
+    struct ipc_stream *s = &t->stream;
+    uint64_t end;
+    *s = stream_find(t->unknown);
+    t->followed = s->state == STREAM_FOLLOWED && stream_enter(s, t->side);
+    if (t->followed && (LOAD(s->read) != 0 || !socket_read(fd, bytes, &end) || end != bytes))
+        stream_break(s, "several threads read before it was recorded");
+}
+
 static void byte_call_end_stream(struct transfer *t, int fd, ssize_t bytes)
 {
     if (t->side == STREAM_WRITER && t->followed)
@@ -341,6 +357,8 @@ static void byte_call_end_remote(struct transfer *t, int fd, ssize_t bytes)
 
 static void byte_call_end(struct transfer *t, int fd, ssize_t bytes)
 {
+    if (t->unknown && bytes > 0)
+        QUIETLY(byte_call_enter_late(t, fd, (size_t)bytes));
     bool looked = t->count || t->is_tcp || t->stream.state == STREAM_FOLLOWED ||
                   (t->stream.state == STREAM_LOST && t->side == STREAM_READER);
     if (!looked)
