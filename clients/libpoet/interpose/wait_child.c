@@ -5,8 +5,10 @@
 #include "clients/libpoet/core/interposer.h"
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/record.h"
+#include "clients/libpoet/core/tracer_clock.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/profile/instrument_hooks.h"
+#include "clients/libpoet/replay/cpu_time_used.h"
 #include "clients/libpoet/replay/thread_schedule.h"
 #include "wire/event_types.h"
 #include "wire/slot.h"
@@ -84,9 +86,48 @@ static void wait_child_end(const struct child_wait *w, pid_t child, bool last, b
     errno = saved;
 }
 
-#define LOOKS_MOST 10000 /* a millisecond each, */
-#define LOOKS_OF_ONE                                                                               \
-    50 /* if the caller will poll again, and may have to do meanwhile what is awaited */
+#define PATIENCE_NS UINT64_C(10000000000)
+/* A caller that polls may have to do between two polls what the child awaits: the first poll waits
+ * for a child that may only be slow, later ones for the same child wait less. */
+#define FIRST_POLL_NS UINT64_C(1000000000)
+#define NEXT_POLL_NS UINT64_C(50000000)
+#define STARVED 20u /* so many times that, whether the child had a CPU or not */
+
+/* The thread of the schedule for whose process this one polled last, in vain. */
+static __thread uint32_t wait_child_polled __attribute__((tls_model("initial-exec")));
+
+/* For how long the end of a child was awaited. */
+struct wait_child_patience {
+    bool polls;
+    uint64_t begun_ns, looked_ns;
+    uint64_t used_ns; /* time in which the child could have run */
+    struct cpu_time_sample slow;
+};
+
+static struct wait_child_patience wait_child_patience_begin(int options)
+{
+    uint64_t now = tracer_clock_now();
+    return (struct wait_child_patience){
+        .polls = options & WNOHANG, .begun_ns = now, .looked_ns = now};
+}
+
+/* Waits a moment for a thread of the schedule, in a process that is 0 if it has not begun. Returns
+ * false if it was long enough. */
+static bool wait_child_nap(struct wait_child_patience *p, uint32_t sender, uint32_t process)
+{
+    pthread_testcancel(); /* as wait does */
+    thread_schedule_nap();
+    uint64_t now = tracer_clock_now(), elapsed = now - p->looked_ns;
+    p->used_ns += process ? cpu_time_used(&p->slow, process, process, elapsed) : elapsed;
+    p->looked_ns = now;
+    uint64_t most = !p->polls                               ? PATIENCE_NS
+                    : sender && sender != wait_child_polled ? FIRST_POLL_NS
+                                                            : NEXT_POLL_NS;
+    if (p->used_ns < most && now - p->begun_ns < STARVED * most)
+        return true;
+    wait_child_polled = p->polls ? sender : 0;
+    return false;
+}
 
 /* In a replayed run the end of the recorded child is found, and no other. If there is no child at
  * all, the system's error is returned. */
@@ -96,17 +137,17 @@ static pid_t wait_child_replay_wait(struct traced_thread *t, pid_t pid, int *sta
     siginfo_t any = {0};
     pid_t child = 0;
     int e = real_functions.waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT);
-    int most = options & WNOHANG ? LOOKS_OF_ONE : LOOKS_MOST;
-    for (int i = 0; e == 0 && i < most && thread_schedule_next_type(t, 0) == TYPE_REAPED; i++) {
-        uint32_t from;
-        bool known = thread_schedule_next_sender(t, TYPE_REAPED, &from);
-        if (!known || from)
-            child = real_functions.wait4(known && pid <= 0 ? (pid_t)from : pid, status,
+    struct wait_child_patience patience = wait_child_patience_begin(options);
+    uint32_t from = 0, sender;
+    while (e == 0 && thread_schedule_next_type(t, 0) == TYPE_REAPED) {
+        sender = thread_schedule_next_sender(t, TYPE_REAPED, &from);
+        if (!sender || from)
+            child = real_functions.wait4(sender && pid <= 0 ? (pid_t)from : pid, status,
                                          options | WNOHANG, usage);
         if (child)
             return child;
-        pthread_testcancel(); /* as wait does */
-        thread_schedule_nap();
+        if (!wait_child_nap(&patience, sender, from))
+            break;
     }
     return options & WNOHANG && e == 0 ? 0 : real_functions.wait4(pid, status, options, usage);
 }
@@ -116,19 +157,19 @@ static int wait_child_replay_waitid(struct traced_thread *t, idtype_t kind, id_t
 {
     siginfo_t any = {0};
     int e = real_functions.waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT);
-    int most = options & WNOHANG ? LOOKS_OF_ONE : LOOKS_MOST;
-    for (int i = 0; e == 0 && i < most && thread_schedule_next_type(t, 0) == TYPE_REAPED; i++) {
-        uint32_t from;
-        bool known = thread_schedule_next_sender(t, TYPE_REAPED, &from),
-             named = !known || kind == P_PID;
+    struct wait_child_patience patience = wait_child_patience_begin(options);
+    uint32_t from = 0, sender;
+    while (e == 0 && thread_schedule_next_type(t, 0) == TYPE_REAPED) {
+        sender = thread_schedule_next_sender(t, TYPE_REAPED, &from);
+        bool named = !sender || kind == P_PID;
         int found = 0;
-        if (!known || from)
+        if (!sender || from)
             found = real_functions.waitid(named ? (int)kind : P_PID, named ? id : from, info,
                                           options | WNOHANG);
         if (found != 0 || info->si_pid)
             return found;
-        pthread_testcancel(); /* as waitid does */
-        thread_schedule_nap();
+        if (!wait_child_nap(&patience, sender, from))
+            break;
     }
     return options & WNOHANG && e == 0 ? 0 : real_functions.waitid((int)kind, id, info, options);
 }

@@ -213,14 +213,15 @@ static uint32_t thread_schedule_get_thread(uint32_t line, uint32_t number)
     return 0;
 }
 
-bool thread_schedule_next_sender(struct traced_thread *t, enum trace_type type, uint32_t *process)
+uint32_t thread_schedule_next_sender(struct traced_thread *t, enum trace_type type,
+                                     uint32_t *process)
 {
     const struct thread_schedule *p = schedule_map_thread(t);
     const struct schedule_event *e = p ? schedule_map_peek(p, 0) : NULL;
     uint32_t line = e && schedule_map_is_type(e, type) ? e->after_line : 0,
              thread = line ? thread_schedule_get_thread(line, e->after_number) : 0;
     *process = thread ? replay_stop_process(thread) : 0;
-    return thread != 0;
+    return thread;
 }
 
 /* Returns the first number of what the thread does until then on the same line. */
