@@ -561,7 +561,7 @@ help:
 	@echo "make demo         install missing packages, build, trace a program, write prodcons.pdf"
 	@echo "make demo-cluster trace a program on three hosts (namespaces) connected by NATS, write cluster.pdf"
 	@echo "make check-quick  run the unit tests and some end-to-end tests"
-	@echo "make check        run all tests but long end-to-end tests (12 minutes); installs missing packages"
+	@echo "make check        run all tests but long end-to-end tests (14 minutes); installs missing packages"
 	@echo "make check-all    run all tests (40 minutes)"
 	@echo "make check T=order  one unit test, tests/unit/test_order.c;  E=13  one end-to-end test"
 	@echo "make check-loaded all tests beside six busy loops; TIMES=20 repeats, with T= and E= as above"
