@@ -42,8 +42,8 @@ struct map_walk {
 bool map_next(struct map_walk *walk);
 
 /* Removes all entries for which is_removed() is true, incrementally: at most `most` slots for each
- * call. Zero the state before the first call. Returns true when finished. The map may be used between two
- * calls; entries added since may be missed. */
+ * call. Zero the state before the first call. Returns true when finished. The map may be used
+ * between two calls; entries added since may be missed. */
 struct map_removal {
     size_t room, at;
 };

@@ -52,8 +52,8 @@ struct event_info {
     bool undelivered; /* a wake-up, while certainly no thread waited */
     /* an enum untraced_reason: why it may have more predecessors than are recorded */
     uint8_t doubt;
-    uint8_t
-        to_selected; /* relation, set not with the event, but by RELATIONS: 0: unknown, or RELATION_CODE */
+    /* relation, set not with the event, but by RELATIONS: 0: unknown, or RELATION_CODE */
+    uint8_t to_selected;
     /* placed by time: position of the latest drawn event that is before it, by time, then by
      * position; NO_POSITION: none; its own: unknown */
     uint64_t behind;

@@ -1,5 +1,5 @@
-/* Request slots of the viewer: at most one request of a slot is pending, and the newest one that was
- * wanted meanwhile is sent afterwards; and events that a table highlights. */
+/* Request slots of the viewer: at most one request of a slot is pending, and the newest one that
+ * was wanted meanwhile is sent afterwards; and events that a table highlights. */
 #include "clients/viewer/state/highlights.h"
 #include "clients/viewer/state/request_slot.h"
 #include "tests/bruteforce.h"

@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The directory, with libraries a, b, c and rules for them, in poet/ and in itself; and programs. */
+/* The directory, with libraries a, b, c and rules for them, in poet/ and in itself; and programs.
+ */
 static char directory[] = "/tmp/libraries.XXXXXX";
 static char made[32][96];
 static unsigned made_count;

@@ -137,8 +137,8 @@ void thread_schedule_nap(void);
  * seconds. */
 void thread_schedule_wait_bits(struct traced_thread *thread, const _Atomic unsigned *bits,
                                unsigned mask);
-/* Returns the thread that sent what its next event, of that type, received, 0 if it is not known; and
- * sets its process id, 0 if that process has not begun yet. */
+/* Returns the thread that sent what its next event, of that type, received, 0 if it is not known;
+ * and sets its process id, 0 if that process has not begun yet. */
 uint32_t thread_schedule_next_sender(struct traced_thread *thread, enum trace_type type,
                                      uint32_t *process);
 /* Called before the process ends: waits until other threads have made the events that came before
