@@ -19,8 +19,8 @@ int main(int argc, char **argv)
     unsigned short port = (unsigned short)atoi(argv[4]);
     struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons(port)}, next = here;
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
-    struct timeval patience = {.tv_sec = 20};
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    struct timeval timeout = {.tv_sec = 20};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
     if (bind(fd, (struct sockaddr *)&here, sizeof here) < 0 ||
         inet_pton(AF_INET, argv[5], &next.sin_addr) != 1)
         return 1;

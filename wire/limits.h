@@ -25,9 +25,9 @@
 #define LIMIT_COLUMNS 200000u /* columns of one window */
 #define LIMIT_PIXELS 100000u /* pixels of one density */
 #define LIMIT_WINDOWS 8u /* pending window requests of one viewer */
-#define LIMIT_QUESTIONS 8u /* other pending requests of one type */
+#define LIMIT_QUERIES 8u /* other pending requests of one type */
 #define LIMIT_SEARCHES 4u /* pending searches */
-#define LIMIT_ASKED 64u /* pending requests of one viewer */
+#define LIMIT_REQUESTS 64u /* pending requests of one viewer */
 #define LIMIT_STANDS 100000u /* events in one request for their relation to an event */
 #define LIMIT_HITS 100000u /* hits sent of one search */
 #define LIMIT_PENDING 10000u /* pending events in one window */

@@ -155,7 +155,7 @@ static void attempt_wait_program(const struct attempt *trial, pid_t child,
                                  struct attempt_result *end)
 {
     struct attempt_hang hanging = {0};
-    uint64_t until_ms = now_ms() + trial->patience_s * 1000ull;
+    uint64_t until_ms = now_ms() + trial->timeout_s * 1000ull;
     pid_t ended;
     attempt_install_signal_handlers();
     for (unsigned n = 1; (ended = waitpid(child, &end->status, WNOHANG)) <= 0; n++) {

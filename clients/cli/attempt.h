@@ -12,7 +12,7 @@ struct attempt {
     const struct preload_check *loadable;
     char **words;
     struct rerun again;
-    unsigned patience_s; /* timeout */
+    unsigned timeout_s; /* timeout */
     const struct target_hang *aim; /* the hang to reproduce */
 };
 

@@ -23,7 +23,7 @@
 enum { OPTION_TRIES = 3000, OPTION_TIMEOUT };
 
 #define TRIES 20u
-#define PATIENCE_S 30u
+#define TIMEOUT_S 30u
 #define ENOUGH 3u /* occurrences without a visible effect, after which attempts end */
 /* A different outcome is checked in further runs: LED_AGAIN controlled ones in which the
  * interleaving occurs, and FREE_RUNS uncontrolled ones. It confirms nothing if the probability of
@@ -37,7 +37,7 @@ struct confirm_run {
     const char *output;
     const char *picture; /* file for a diagram of both runs; NULL: none */
     char came[400]; /* the result, once the interleaving occurred */
-    unsigned tries, patience_s;
+    unsigned tries, timeout_s;
     bool quiet;
     struct command_source subject;
     struct result_table table;
@@ -153,7 +153,7 @@ static const char *confirm_judge_attempt(const struct confirm_run *p,
         return NULL;
     if (end->slow)
         return snprintf(text, size, "it does not exit within %u s; uncontrolled runs did",
-                        p->patience_s),
+                        p->timeout_s),
                text;
     confirm_format_status(was, sizeof was, p->usual.status);
     confirm_format_status(is, sizeof is, end->status);
@@ -332,7 +332,7 @@ static int confirm_report_failure(const struct confirm_run *p, bool freed, unsig
     confirm_report_other(p);
     if (slow)
         snprintf(ended, sizeof ended, "; %u attempt%s exceeded %u s and %s killed", slow,
-                 slow == 1 ? "" : "s", p->patience_s, slow == 1 ? "was" : "were");
+                 slow == 1 ? "" : "s", p->timeout_s, slow == 1 ? "was" : "were");
     return command_fail(p->command, "not reproduced in %u attempt%s%s%s", p->tries,
                         p->tries == 1 ? "" : "s",
                         freed ? ", although all threads reached their hold points" : "", ended);
@@ -398,7 +398,7 @@ static int confirm_try_finding(struct confirm_run *p)
                             .loadable = &p->loadable,
                             .words = p->words,
                             .again = {p->output, p->steering.libraries},
-                            .patience_s = p->patience_s,
+                            .timeout_s = p->timeout_s,
                             .aim = &p->aim};
     target_hang_make(&p->aim, &p->subject.source.book, &p->table, p->row);
     for (size_t i = 0; compared[i]; i++)
@@ -450,7 +450,7 @@ static error_t confirm_parse_option(int key, char *value, struct argp_state *sta
     case OPTION_TRIES:
         return confirm_parse_count(p, "tries", value, 10000, &p->tries);
     case OPTION_TIMEOUT:
-        return confirm_parse_count(p, "timeout", value, 86400, &p->patience_s);
+        return confirm_parse_count(p, "timeout", value, 86400, &p->timeout_s);
     default:
         return option_rows_parse(confirm_rows, key, value, state);
     }
@@ -560,7 +560,7 @@ static int confirm_run_all(const struct confirm_run *wanted, const char *trace, 
 
 static int confirm_run(const struct command *command, int argc, char **argv)
 {
-    struct confirm_run p = {.command = command, .tries = TRIES, .patience_s = PATIENCE_S};
+    struct confirm_run p = {.command = command, .tries = TRIES, .timeout_s = TIMEOUT_S};
     int first, status = command_read(command, argc, argv, &p, &first);
     unsigned number = 0;
     if (status != OPTIONS_READ)

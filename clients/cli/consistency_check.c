@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_NS 1000000000 /* progress is shown after this time */
+#define TIMEOUT_NS 1000000000 /* progress is shown after this time */
 
 struct consistency_request {
     const struct command *command;
@@ -21,7 +21,7 @@ static bool is_long(const struct consistency_request *a)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (now.tv_sec - a->begun.tv_sec) * 1000000000LL + now.tv_nsec - a->begun.tv_nsec >
-           PATIENCE_NS;
+           TIMEOUT_NS;
 }
 
 static void consistency_check_receive_table(void *user, const struct response_chunk *answer)

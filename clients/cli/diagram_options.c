@@ -126,7 +126,6 @@ static int diagram_options_parse_group(const struct command *command, struct eve
     return 0;
 }
 
-/* Returns 0; -1 if the option is not one of these; EXIT_USAGE after reporting an invalid value. */
 static const struct option_row diagram_options_rows[] = {
     OPTION_STORES(OPTION_TEXT, struct event_diagram, text),
     OPTION_STORES(OPTION_LINES, struct event_diagram, lines),

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_NS 1000000000
+#define TIMEOUT_NS 1000000000
 
 static char part_file[4200];
 static volatile sig_atomic_t shown; /* a progress message is on the terminal */
@@ -77,7 +77,7 @@ static void table_progress_receive_chunk(void *user, const struct response_chunk
 {
     struct table_progress *a = user;
     result_table_receive(a->table, answer);
-    if (!a->terminal || answer->part != RESPONSE_TABLE_END || now_ns() - a->begin_ns < PATIENCE_NS)
+    if (!a->terminal || answer->part != RESPONSE_TABLE_END || now_ns() - a->begin_ns < TIMEOUT_NS)
         return;
     shown = 1;
     fprintf(stderr, "%sexamined %llu of %llu events", erase, (unsigned long long)a->table->known,

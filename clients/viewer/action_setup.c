@@ -73,9 +73,9 @@ void actions_update(struct view *view)
         g_simple_action_set_enabled(G_SIMPLE_ACTION(redo), view->history.forth_count > 0);
 }
 
-static void actions_on_notification(struct view *view, enum notification news)
+static void actions_on_notification(struct view *view, enum notification what)
 {
-    (void)news;
+    (void)what;
     actions_update(view);
 }
 

@@ -106,9 +106,9 @@ static GtkWidget *toggle_icon(const char *icon, const char *action, const char *
     return b;
 }
 
-static void header_bar_on_notification(struct view *view, enum notification news)
+static void header_bar_on_notification(struct view *view, enum notification what)
 {
-    if (news == NOTIFY_WAITS)
+    if (what == NOTIFY_WAITS)
         header_bar_show_waits(view);
     else
         header_bar_show_titles(view);

@@ -4,7 +4,7 @@
 #include "clients/viewer/state/status_line.h"
 #include "clients/viewer/diagram/viewer.h"
 
-#define PATIENCE_US 1000000
+#define TIMEOUT_US 1000000
 
 struct progress_row {
     guint timer;
@@ -27,7 +27,7 @@ static gboolean progress_row_on_timeout(gpointer data)
                  request_slot_is_running(&view->server_link, &view->overview.counting);
     gint64 now = g_get_monotonic_time();
     p->since_us = waits ? p->since_us ? p->since_us : now : 0;
-    if (waits && !p->out && now - p->since_us > PATIENCE_US) {
+    if (waits && !p->out && now - p->since_us > TIMEOUT_US) {
         p->out = true;
         status_line_show_progress(&view->status_line, "Waiting for the server", -1);
     } else if (!waits && p->out) {

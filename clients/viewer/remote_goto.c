@@ -22,12 +22,12 @@
 
 #define CALLERS_MOST 8u
 #define BODY_BYTES (1u << 18)
-#define PATIENCE_S 10 /* for a whole message */
+#define TIMEOUT_S 10 /* for a whole message */
 
 struct remote_goto_caller {
     struct view *view;
     int fd;
-    guint watch, patience;
+    guint watch, timeout;
     GByteArray *bytes;
 };
 
@@ -95,8 +95,8 @@ static void remote_goto_close_caller(struct remote_goto_caller *c)
         return;
     if (c->watch)
         g_source_remove(c->watch);
-    if (c->patience)
-        g_source_remove(c->patience);
+    if (c->timeout)
+        g_source_remove(c->timeout);
     close(c->fd);
     g_byte_array_unref(c->bytes);
     *c = (struct remote_goto_caller){.fd = -1};
@@ -148,7 +148,7 @@ static gboolean on_bytes(gint fd, GIOCondition condition, gpointer data)
 static gboolean remote_goto_on_timeout(gpointer data)
 {
     struct remote_goto_caller *c = data;
-    c->patience = 0;
+    c->timeout = 0;
     remote_goto_close_caller(c);
     return G_SOURCE_REMOVE;
 }
@@ -166,7 +166,7 @@ static gboolean on_caller(gint fd, GIOCondition condition, gpointer data)
     } else if (other >= 0) {
         *c = (struct remote_goto_caller){.view = view, .fd = other, .bytes = g_byte_array_new()};
         c->watch = g_unix_fd_add(other, G_IO_IN | G_IO_HUP, on_bytes, c);
-        c->patience = g_timeout_add_seconds(PATIENCE_S, remote_goto_on_timeout, c);
+        c->timeout = g_timeout_add_seconds(TIMEOUT_S, remote_goto_on_timeout, c);
     }
     return G_SOURCE_CONTINUE;
 }

@@ -97,9 +97,9 @@ static void run_chooser_watch(struct view *view)
     server_link_set_feed(&view->server_link, replaceable ? FEED_ON : FEED_STAY);
 }
 
-static void run_chooser_on_notification(struct view *view, enum notification news)
+static void run_chooser_on_notification(struct view *view, enum notification what)
 {
-    (void)news;
+    (void)what;
     run_chooser_watch(view);
 }
 

@@ -55,9 +55,9 @@ static void apply_dark(struct viewer_settings *settings)
     g_free(theme);
 }
 
-static void viewer_window_on_settings(struct view *view, enum notification news)
+static void viewer_window_on_settings(struct view *view, enum notification what)
 {
-    (void)news;
+    (void)what;
     apply_dark(&view->viewer_settings);
     gtk_widget_set_visible(view->panel, view->viewer_settings.panel);
     gtk_widget_set_visible(view->overview_map.widget, view->viewer_settings.map);

@@ -283,7 +283,7 @@ void agent_connection_resume(struct server *server, struct run *run,
 
 /* ---- clocks ---- */
 
-#define CLOCK_NS 1000000000u /* between two questions */
+#define CLOCK_NS 1000000000u /* between two requests */
 #define CLOCK_SOON_NS 50000000u /* between the first ones */
 #define CLOCK_SOON 8u
 

@@ -46,7 +46,7 @@ struct clock_offset {
     uint64_t at_ns;
 };
 
-/* One question and its answer; false: that cannot be, or says less than is known. */
+/* One request and its response; false: that cannot be, or says less than is known. */
 bool clock_offset_add(struct clock_offset *offset, uint64_t t0, uint64_t t1, uint64_t t2,
                       uint64_t t3);
 /* The bounds at a later time of our clock. */

@@ -11,7 +11,7 @@
 #include "server/connections/event_server.h"
 #include "server/journal/capture.h"
 
-#define PATIENCE_NS 5000000000u
+#define TIMEOUT_NS 5000000000u
 
 /* Writes the timeout to the journal, so that a later reader gets the same order. */
 static bool stream_timeout_write_journal(struct server *server, struct run *run, uint64_t stream)
@@ -38,7 +38,7 @@ void stream_timeout_check(struct server *server)
         if (!run->status.live || !run_journal_capture(run) || run->status.finished ||
             capture_is_ahead(run_journal_capture(run)))
             continue;
-        while (order_stream_late(run->order, now, PATIENCE_NS, &stream) &&
+        while (order_stream_late(run->order, now, TIMEOUT_NS, &stream) &&
                stream_timeout_write_journal(server, run, stream))
             ;
     }

@@ -22,7 +22,7 @@
 #define READ_BYTES (4 * TLS_RECORD_BYTES)
 #define AGAIN_LEAST 0.1
 #define AGAIN_MOST 5.0
-#define PATIENCE_SECONDS 20.0 /* for an answer to the first words */
+#define TIMEOUT_SECONDS 20.0 /* for an answer to the first words */
 
 struct direct_destination {
     struct destination to;
@@ -39,7 +39,7 @@ struct direct_destination {
     struct tls *tls;
     struct encoder in, out;
     ev_io io;
-    ev_timer again, patience;
+    ev_timer again, timeout;
     double wait;
 };
 
@@ -48,7 +48,7 @@ static void direct_connect(struct direct_destination *d);
 static void direct_disconnect(struct direct_destination *d)
 {
     ev_io_stop(d->loop, &d->io);
-    ev_timer_stop(d->loop, &d->patience);
+    ev_timer_stop(d->loop, &d->timeout);
     tls_free(d->tls);
     d->tls = NULL;
     if (d->fd >= 0)
@@ -142,7 +142,7 @@ static void direct_receive_message(struct direct_destination *d, unsigned type, 
     } else if (type == MESSAGE_WELCOME && !d->welcome) {
         d->welcome = true;
         d->wait = AGAIN_LEAST / 2;
-        ev_timer_stop(d->loop, &d->patience);
+        ev_timer_stop(d->loop, &d->timeout);
         d->hears->here(d->context);
     } else if (type == MESSAGE_CLOCK) {
         answer_clock(d, &in);
@@ -281,8 +281,8 @@ static void direct_connect(struct direct_destination *d)
     }
     ev_io_set(&d->io, d->fd, EV_READ | EV_WRITE);
     ev_io_start(d->loop, &d->io);
-    ev_timer_set(&d->patience, PATIENCE_SECONDS, 0);
-    ev_timer_start(d->loop, &d->patience);
+    ev_timer_set(&d->timeout, TIMEOUT_SECONDS, 0);
+    ev_timer_start(d->loop, &d->timeout);
 }
 
 /* ---- the interface ---- */
@@ -314,8 +314,8 @@ static struct destination *open_direct(struct ev_loop *loop, const char *where, 
                                      .wait = AGAIN_LEAST / 2};
     ev_init(&d->io, on_ready);
     ev_init(&d->again, direct_on_retry);
-    ev_init(&d->patience, direct_on_timeout);
-    d->io.data = d->again.data = d->patience.data = d;
+    ev_init(&d->timeout, direct_on_timeout);
+    d->io.data = d->again.data = d->timeout.data = d;
     struct tls *probe = NULL;
     bool good = address_resolve(where, &d->address, &d->address_size, error) &&
                 (!remote || (network_key_read(NULL, &d->key, error) &&

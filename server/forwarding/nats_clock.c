@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define ASK_NS 1000000000u /* between two questions */
+#define ASK_NS 1000000000u /* between two requests */
 #define ASK_SOON_NS 50000000u /* between the first ones, and where another agent came */
 #define ASK_SOON 8u
-#define ASKED_KEPT 8u /* questions to which answers are taken */
+#define ASKED_KEPT 8u /* requests to which responses are taken */
 #define SETTLES_NS 300000000u /* between two times that they are waited for */
-#define SETTLES 3u /* questions, each time */
+#define SETTLES 3u /* requests, each time */
 #define FIRST_MS 100u /* for the first answer to each */
 #define NEXT_MS 10u /* for another one */
 #define ANSWERS_MOST (1u << 20) /* bytes, until they are looked at */
@@ -33,8 +33,7 @@ static struct decoder body_of(const natsMsg *msg)
 
 /* ---- of an agent ---- */
 
-static void on_question(natsConnection *nc, natsSubscription *subscription, natsMsg *msg,
-                        void *host)
+static void on_request(natsConnection *nc, natsSubscription *subscription, natsMsg *msg, void *host)
 {
     struct nats_answer answer = {.received = loop_clock_ns(), .host = host};
     struct decoder in = body_of(msg);
@@ -54,7 +53,7 @@ natsSubscription *nats_clock_answer(const struct nats_connection *link, const ch
 {
     natsSubscription *subscription = NULL;
     char *subject = nats_clock_subject(run), *is = xstrdup(host);
-    natsStatus s = natsConnection_Subscribe(&subscription, link->nc, subject, on_question, is);
+    natsStatus s = natsConnection_Subscribe(&subscription, link->nc, subject, on_request, is);
     if (s != NATS_OK || natsSubscription_SetOnCompleteCB(subscription, free, is) != NATS_OK)
         free(is);
     free(subject);

@@ -15,7 +15,7 @@ natsSubscription *nats_clock_answer(const struct nats_connection *link, const ch
 
 /* ---- of a reader ---- */
 
-struct nats_clock; /* its questions, through one connection */
+struct nats_clock; /* its requests, through one connection */
 struct nats_clock *nats_clock_new(const struct nats_connection *link, const char *run);
 void nats_clock_request_soon(struct nats_clock *clock); /* another agent is there */
 /* Sends a few requests and waits for the responses, for a tenth of a second if no agent

@@ -36,7 +36,7 @@ struct nats_event {
 
 struct nats_subject_state { /* of the thread alone */
     char *run, *stream, *subject; /* NULL: not offered */
-    natsSubscription *clock; /* questions about its run; NULL: another one has them */
+    natsSubscription *clock; /* requests about its run; NULL: another one has them */
     uint8_t id[FORWARD_ID_BYTES];
     uint64_t last; /* number in JetStream of its last message; 0 none */
 };

@@ -183,10 +183,9 @@ bool order_stream_known(const struct order *order, uint64_t stream, size_t *of_o
  * untraced_reason why; 0: they were not sent. */
 void order_stream_gap(struct order *order, uint64_t stream, uint64_t first, uint64_t end,
                       uint8_t doubt);
-/* Finds a stream of which only one end has been reported for `patience_ns`, by the times of
+/* Finds a stream of which only one end has been reported for `timeout_ns`, by the times of
  * these calls.  Each stream is found once. */
-bool order_stream_late(struct order *order, uint64_t now_ns, uint64_t patience_ns,
-                       uint64_t *stream);
+bool order_stream_late(struct order *order, uint64_t now_ns, uint64_t timeout_ns, uint64_t *stream);
 void order_stream_alone(struct order *order, uint64_t stream);
 
 /* Reports an inconsistency that was found outside the order. */

@@ -95,4 +95,4 @@ const struct query query_between = {.begin = between_begin,
                                     .step = between_step,
                                     .put = between_put,
                                     .free = free_job,
-                                    .most = LIMIT_QUESTIONS};
+                                    .most = LIMIT_QUERIES};

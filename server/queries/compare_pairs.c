@@ -148,9 +148,9 @@ const struct query query_order = {.begin = begin_order,
                                   .step = compare_pairs_step,
                                   .put = compare_pairs_put_order,
                                   .free = free_job,
-                                  .most = LIMIT_QUESTIONS};
+                                  .most = LIMIT_QUERIES};
 const struct query query_causal_chain = {.begin = compare_pairs_begin_chain,
                                          .step = compare_pairs_step,
                                          .put = compare_pairs_put_chain,
                                          .free = free_job,
-                                         .most = LIMIT_QUESTIONS};
+                                         .most = LIMIT_QUERIES};

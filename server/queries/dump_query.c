@@ -241,5 +241,5 @@ const struct query query_dump = {.begin = dump_begin,
                                  .step = dump_step,
                                  .put = dump_put,
                                  .free = free_job,
-                                 .most = LIMIT_QUESTIONS,
+                                 .most = LIMIT_QUERIES,
                                  .stream = true};

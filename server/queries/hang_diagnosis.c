@@ -20,8 +20,8 @@
 /* Set if a waiter can resume, under these assumptions: */
 enum {
     RESUMES_IF_WOKEN = 1, /* every waiter is woken */
-    RESUMES = 2,          /* any thread that can resume wakes it */
-    RESUMES_AS_BEFORE = 4   /* only threads that woke before wake it */
+    RESUMES = 2,           /* any thread that can resume wakes it */
+    RESUMES_AS_BEFORE = 4  /* only threads that woke before wake it */
 };
 
 /* An object at which threads wait to be woken, all by the same types of events. */

@@ -256,4 +256,4 @@ const struct query query_count = {.begin = begin_job,
                                   .step = relation_counts_step,
                                   .put = relation_counts_put,
                                   .free = free_job,
-                                  .most = LIMIT_QUESTIONS};
+                                  .most = LIMIT_QUERIES};

@@ -48,7 +48,7 @@ static void request_queue_begin_job(struct request_queue *queue, uint32_t id,
                                     const struct query *query, struct decoder *in,
                                     struct encoder *out)
 {
-    if (queue->count == LIMIT_ASKED || count_of(queue, query) == query->most) {
+    if (queue->count == LIMIT_REQUESTS || count_of(queue, query) == query->most) {
         response_error(out, id, "too many concurrent requests");
         return;
     }

@@ -14,7 +14,7 @@ struct request_queue {
         uint32_t id;
         const struct query *query; /* private to request_queue.c */
         void *job; /* owned by the query, opaque to the queue */
-    } items[LIMIT_ASKED]; /* the oldest first */
+    } items[LIMIT_REQUESTS]; /* the oldest first */
     unsigned count;
     unsigned turn; /* index of the item that gets the next step */
     struct window_job *kept; /* the window job answered last: the next window can reuse it */

@@ -524,4 +524,4 @@ const struct query query_waits = {.begin = wait_graph_begin,
                                   .step = wait_graph_step,
                                   .put = wait_graph_put,
                                   .free = free_job,
-                                  .most = LIMIT_QUESTIONS};
+                                  .most = LIMIT_QUERIES};

@@ -15,7 +15,7 @@
 #include <time.h>
 
 #define BATCH_BYTES (256u << 10)
-#define PATIENCE_SECONDS 120 /* maximum time without a message from the server */
+#define TIMEOUT_SECONDS 120 /* maximum time without a message from the server */
 
 /* The batches of the journal, which all agents send; the program's instance in them is replaced. */
 static struct batches {
@@ -38,7 +38,7 @@ static struct agent {
 static uint32_t agent_count, left;
 static const char *run;
 static struct ev_loop *loop;
-static ev_timer patience;
+static ev_timer timeout;
 
 /* Compresses a batch; the caller frees the result. */
 static uint8_t *pack(struct forwarded_batch *batch, const uint8_t *raw)
@@ -158,7 +158,7 @@ static void on_expects(void *context, uint32_t stream, uint64_t next)
 {
     struct agent *agent = context;
     (void)stream;
-    ev_timer_again(loop, &patience);
+    ev_timer_again(loop, &timeout);
     if (next == 0)
         agent->next = 0;
     send_some(agent);
@@ -176,11 +176,11 @@ static void on_complete(void *context, uint32_t stream, uint64_t next)
 
 static void on_room(void *context) { send_some(context); }
 
-static void on_patience(struct ev_loop *of, ev_timer *timer, int events)
+static void on_timeout(struct ev_loop *of, ev_timer *timer, int events)
 {
     (void)timer;
     (void)events;
-    fprintf(stderr, "agents: nothing was acknowledged for %d s\n", PATIENCE_SECONDS);
+    fprintf(stderr, "agents: nothing was acknowledged for %d s\n", TIMEOUT_SECONDS);
     ev_break(of, EVBREAK_ALL);
 }
 
@@ -210,9 +210,9 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    ev_init(&patience, on_patience);
-    patience.repeat = PATIENCE_SECONDS;
-    ev_timer_again(loop, &patience);
+    ev_init(&timeout, on_timeout);
+    timeout.repeat = TIMEOUT_SECONDS;
+    ev_timer_again(loop, &timeout);
     ev_run(loop, 0);
     clock_gettime(CLOCK_MONOTONIC, &to);
     printf("%.3f\n",

@@ -85,4 +85,39 @@ for how in traced plain; do
     done
     check "$how: the trace passes poet check" sound run.poet
 done
+
+# A child that is slower than in the recorded run: the poll that had found it waits for it.
+cat >slow.c <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+    siginfo_t info;
+    if (fork() == 0) {
+        if (access("slow", F_OK) == 0)
+            usleep(300000);
+        pthread_mutex_lock(&m); /* a child without recorded events has no line in the trace */
+        _exit(0);
+    }
+    pthread_mutex_lock(&m);
+    int polls = 0;
+    do
+        polls++;
+    while (info.si_pid = 0, waitid(P_ALL, 0, &info, WEXITED | WNOHANG) == 0 && info.si_pid == 0);
+    fprintf(stderr, "%d\n", polls);
+    return 0;
+}
+END
+poetcc -trace -g slow.c -o slow_child
+POET_OUTPUT=slow.poet ./slow_child 2>recorded
+until_true finished slow.poet
+touch slow
+timeout 60 poet replay slow.poet -o again.poet 2>said
+is "a poll that had found a child waits for a slower one" "$(grep '^[0-9]*$' said)" 1
+like "a slower child is no divergence" "$(cat said)" "no divergence"
 done_testing

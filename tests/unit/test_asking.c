@@ -145,7 +145,7 @@ static void what_cannot_be_asked_is_refused(void **state)
     struct told told = {0};
     assert_true(ask(&queue, 1, 63, NULL, &out)); /* unknown types, as of a later version */
     assert_true(ask(&queue, 2, 60000, NULL, &out));
-    for (uint32_t id = 3; id < 3 + LIMIT_QUESTIONS + 2; id++) /* the last two exceed the limit */
+    for (uint32_t id = 3; id < 3 + LIMIT_QUERIES + 2; id++) /* the last two exceed the limit */
         assert_true(ask(&queue, id, REQUEST_DUMP, NULL, &out));
     assert_false(ask(&queue, 3, REQUEST_WAITS, NULL, &out)); /* the id is in use */
     struct encoder body = {0};
@@ -157,9 +157,8 @@ static void what_cannot_be_asked_is_refused(void **state)
     assert_false(ask(&queue, 91, REQUEST_COUNT, &body, &out));
     work_off(&queue, &out);
     read_all(&told, &out);
-    for (uint32_t id = 1; id < 3 + LIMIT_QUESTIONS + 2; id++)
-        assert_true(told.ends[id] == 1 &&
-                    told.refused[id] == (id < 3 || id >= 3 + LIMIT_QUESTIONS));
+    for (uint32_t id = 1; id < 3 + LIMIT_QUERIES + 2; id++)
+        assert_true(told.ends[id] == 1 && told.refused[id] == (id < 3 || id >= 3 + LIMIT_QUERIES));
     assert_true(!told.parts[90] && !told.parts[91]);
     run_free(run);
 }

@@ -18,9 +18,9 @@ static struct scene scene;
 static struct scene_cache stage;
 static struct viewer_settings settings;
 
-static void hear(struct view *user, enum notification news)
+static void hear(struct view *user, enum notification what)
 {
-    (void)news;
+    (void)what;
     ++*(unsigned *)(void *)user;
 }
 

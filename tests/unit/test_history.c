@@ -6,11 +6,11 @@ struct heard {
     unsigned restored, switches;
 };
 
-static void hear(struct view *user, enum notification news)
+static void hear(struct view *user, enum notification what)
 {
     struct heard *heard = (void *)user;
-    heard->restored += news == NOTIFY_RESTORED;
-    heard->switches += news == NOTIFY_ACTIONS;
+    heard->restored += what == NOTIFY_RESTORED;
+    heard->switches += what == NOTIFY_ACTIONS;
 }
 
 struct setting {

@@ -12,7 +12,7 @@
 #define KEY 77u
 #define WRITER 1u
 #define READER 2u
-#define PATIENCE 1000u
+#define TIMEOUT 1000u
 
 static struct order *order_with(uint32_t lines)
 {
@@ -77,7 +77,7 @@ static void expect_pending(const struct order *order, uint64_t number)
 static bool is_late(struct order *order, uint64_t now)
 {
     uint64_t stream;
-    if (!order_stream_late(order, now, PATIENCE, &stream))
+    if (!order_stream_late(order, now, TIMEOUT, &stream))
         return false;
     order_stream_alone(order, stream);
     order_unpin(order);
@@ -101,7 +101,7 @@ static void a_read_waits_for_the_writes_whenever_its_ends_are_told(void **state)
         expect_pending(order, 1);
         bytes(order, WRITER, 2, KEY, 4, 8);
         expect(order, 1, 2, 0);
-        assert_false(is_late(order, 5 * PATIENCE));
+        assert_false(is_late(order, 5 * TIMEOUT));
         order_free(order);
     }
 }
@@ -113,9 +113,9 @@ static void who_is_waited_for_in_vain_is_given_up_and_his_address_too(void **sta
     tell(order, END_READS);
     bytes(order, READER, 1, KEY, 0, 6);
     assert_false(is_late(order, 10));
-    assert_false(is_late(order, 9 + PATIENCE));
+    assert_false(is_late(order, 9 + TIMEOUT));
     expect_pending(order, 1);
-    assert_true(is_late(order, 10 + PATIENCE));
+    assert_true(is_late(order, 10 + TIMEOUT));
     expect(order, 1, 0, UNTRACED_STREAM);
     bytes(order, READER, 2, KEY, 6, 7); /* the same stream, at an address that was given up */
     expect(order, 2, 0, UNTRACED_STREAM);
@@ -137,7 +137,7 @@ static void who_comes_after_all_is_waited_for_again(void **state)
     tell(order, END_READS);
     bytes(order, READER, 1, KEY, 0, 6);
     assert_false(is_late(order, 1));
-    assert_true(is_late(order, 1 + PATIENCE));
+    assert_true(is_late(order, 1 + TIMEOUT));
     tell(order, END_WRITES);
     bytes(order, WRITER, 1, KEY, 0, 6);
     bytes(order, READER, 2, KEY, 6, 8);
@@ -157,7 +157,7 @@ static void what_was_written_to_nobody_is_not_kept(void **state)
     tell(order, END_WRITES);
     bytes(order, WRITER, 1, KEY, 0, 4);
     assert_false(is_late(order, 1));
-    assert_true(is_late(order, 1 + PATIENCE));
+    assert_true(is_late(order, 1 + TIMEOUT));
     for (uint64_t i = 1; i < 100; i++)
         bytes(order, WRITER, 1 + i, KEY, 4 * i, 4 * i + 4);
     const struct byte_stream *stream = byte_stream_for_key(&order->streams, KEY);
@@ -389,7 +389,7 @@ static void what_is_known_of_ends_is_saved(void **state)
     size_t size;
     tell_as(order, 5, END_READS, READER, 2, 1); /* given up, with its address */
     assert_false(is_late(order, 1));
-    assert_true(is_late(order, 1 + PATIENCE));
+    assert_true(is_late(order, 1 + TIMEOUT));
     tell_as(order, 6, END_READS, READER, 2, 3); /* still awaited */
     /* bytes that no event has read when the save begins */
     tell_as(order, 7, END_WRITES, WRITER, 2, 4);
@@ -417,7 +417,7 @@ static void what_is_known_of_ends_is_saved(void **state)
     bytes(order, READER, 4, 6, 0, 6);
     expect_pending(order, 4);
     assert_false(is_late(order, 7));
-    assert_true(is_late(order, 7 + PATIENCE));
+    assert_true(is_late(order, 7 + TIMEOUT));
     expect(order, 4, 0, UNTRACED_STREAM);
     order_free(order);
     shelf.free(shelf.context);

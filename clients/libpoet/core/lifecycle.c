@@ -171,14 +171,14 @@ static ssize_t lifecycle_receive(int fd, void *data, size_t size, int *descripto
 
 /* Reads the server's WELCOME or ERROR. If the server refuses: sets why, in its words or
  * libpoet's. */
-static bool lifecycle_decode_welcome(int fd, unsigned patience_ms, struct error *why, int *counters)
+static bool lifecycle_decode_welcome(int fd, unsigned timeout_ms, struct error *why, int *counters)
 {
     uint8_t *data = lifecycle_answer;
     size_t size = 0, length = 0;
     unsigned type = 0;
     const char *wrong = "no answer";
     for (uint64_t begin = tracer_clock_now();
-         tracer_clock_now() - begin < patience_ms * 1000000ull;) {
+         tracer_clock_now() - begin < timeout_ms * 1000000ull;) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         poll(&p, 1, 100);
         ssize_t n = lifecycle_receive(fd, data + size, sizeof lifecycle_answer - size, counters);
@@ -217,7 +217,7 @@ static bool lifecycle_decode_welcome(int fd, unsigned patience_ms, struct error 
 
 /* Begins a new lifetime under a server that was connected: a new instance, with all declarations
  * sent again. */
-static bool lifecycle_introduce(int fd, unsigned patience_ms, struct error *why)
+static bool lifecycle_introduce(int fd, unsigned timeout_ms, struct error *why)
 {
     process_instance = random_number();
     fd = descriptor_aside(server_connection_move_fd(fd, 3));
@@ -234,7 +234,7 @@ static bool lifecycle_introduce(int fd, unsigned patience_ms, struct error *why)
     /* the server hung up: its reason can be read */
     bool cut = !begun && !atomic_load(&current_lifetime);
     bool welcome =
-        (begun || cut) && lifecycle_decode_welcome(fd, patience_ms, why, &counters) && begun;
+        (begun || cut) && lifecycle_decode_welcome(fd, timeout_ms, why, &counters) && begun;
     shared_object_begin(counters, process_instance);
     if (welcome && by_agent)
         complaint = report_request_agent_message();
@@ -252,13 +252,13 @@ static bool lifecycle_introduce(int fd, unsigned patience_ms, struct error *why)
 
 /* ---- at the start ---- */
 
-#define LEAST_PATIENCE_MS 2000u
+#define LEAST_TIMEOUT_MS 2000u
 
 /* Returns how long the program waits at its beginning for a server's answer. */
-static unsigned lifecycle_first_patience_ms(void)
+static unsigned lifecycle_first_timeout_ms(void)
 {
     unsigned chosen = server_wait_ms();
-    return chosen > LEAST_PATIENCE_MS ? chosen : LEAST_PATIENCE_MS;
+    return chosen > LEAST_TIMEOUT_MS ? chosen : LEAST_TIMEOUT_MS;
 }
 
 static void lifecycle_choose_environment(void)
@@ -299,7 +299,7 @@ static bool lifecycle_launch_server(void)
             nanosleep(&(struct timespec){0, 50000000}, NULL);
         int fd = server_launch_start(&what, &joined, file, sizeof file, endpoint, sizeof endpoint);
         *error.text = 0;
-        introduced = fd >= 0 && lifecycle_introduce(fd, lifecycle_first_patience_ms(), &error);
+        introduced = fd >= 0 && lifecycle_introduce(fd, lifecycle_first_timeout_ms(), &error);
     }
     server_launch_done();
     return introduced;
@@ -316,7 +316,7 @@ static bool lifecycle_connect_or_launch(const char *named, bool own)
     bool needed = own || *lifecycle_target || (fd < 0 && !*error.text);
     bool introduced =
         needed ? lifecycle_launch_server()
-               : fd >= 0 && lifecycle_introduce(fd, lifecycle_first_patience_ms(), &error);
+               : fd >= 0 && lifecycle_introduce(fd, lifecycle_first_timeout_ms(), &error);
     const char *peer = *lifecycle_target ? lifecycle_target
                        : *file           ? "its own server"
                        : fd >= 0         ? endpoint
@@ -356,13 +356,13 @@ static void lifecycle_attach(void)
 
 /* Connects to a server that listens where the last one did, but not if libpoet started that. Silent
  * if there is none. */
-static bool lifecycle_reattach(unsigned patience_ms)
+static bool lifecycle_reattach(unsigned timeout_ms)
 {
     bool absent;
     int cancelling;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
-    int fd = *endpoint ? endpoint_connect(endpoint, (int)patience_ms, &absent, &error) : -1;
-    bool done = fd >= 0 && lifecycle_introduce(fd, patience_ms, &error);
+    int fd = *endpoint ? endpoint_connect(endpoint, (int)timeout_ms, &absent, &error) : -1;
+    bool done = fd >= 0 && lifecycle_introduce(fd, timeout_ms, &error);
     pthread_setcancelstate(cancelling, NULL);
     return done;
 }

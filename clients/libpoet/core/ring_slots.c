@@ -15,11 +15,11 @@
 /* Touching new memory takes longer than waiting for a server that keeps up: a queue that is already
  * large grows only once the server has been found not to keep up. */
 #define LARGE_SLOTS ((4u << 20) / SLOT_BYTES)
-#define PATIENCE_NS 5000000u
+#define TIMEOUT_NS 5000000u
 
 static bool ring_slots_may_wait(const struct traced_thread *t, uint64_t limit)
 {
-    return t->mask + 1 >= LARGE_SLOTS && !t->stalled && limit > PATIENCE_NS;
+    return t->mask + 1 >= LARGE_SLOTS && !t->stalled && limit > TIMEOUT_NS;
 }
 
 static void ring_slots_wait_for_server(struct traced_thread *t, uint32_t moved, uint64_t most)
@@ -49,14 +49,14 @@ bool ring_slots_wait(struct traced_thread *t, uint64_t slots)
         uint32_t moved = atomic_load(&t->queue->moved);
         if (ring_slots_fit(t, slots))
             break;
-        if (patient && now - begin >= PATIENCE_NS) {
+        if (patient && now - begin >= TIMEOUT_NS) {
             atomic_store(&t->queue->waiting, 0);
             patient = false;
             queue_grow(t);
             atomic_store(&t->queue->waiting, 1);
             continue;
         }
-        ring_slots_wait_for_server(t, moved, (patient ? PATIENCE_NS : limit) - (now - begin));
+        ring_slots_wait_for_server(t, moved, (patient ? TIMEOUT_NS : limit) - (now - begin));
         now = tracer_clock_now();
     }
     atomic_store(&t->queue->waiting, 0);

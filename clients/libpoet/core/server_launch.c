@@ -242,7 +242,7 @@ static int server_launch_alone(const struct server_launch *launch, char *file, s
 
 /* ---- one server for all processes of a launch ---- */
 
-#define PATIENCE_MS 3000
+#define TIMEOUT_MS 3000
 
 static int lock_file = -1;
 static char lock_path[400];
@@ -262,7 +262,7 @@ static bool server_launch_lock_file(const struct server_launch *launch)
     if (lock_file < 0)
         lock_file =
             server_connection_move_fd(open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), 3);
-    for (int waited = 0; lock_file >= 0 && waited < PATIENCE_MS; waited += 10) {
+    for (int waited = 0; lock_file >= 0 && waited < TIMEOUT_MS; waited += 10) {
         if (flock(lock_file, LOCK_EX | LOCK_NB) == 0)
             return true;
         nanosleep(&(struct timespec){0, 10000000}, NULL);

@@ -131,15 +131,14 @@ void child_fork_begin(uint64_t serial)
     child_publish_state(CHILD_STATE_SILENT, serial);
 }
 
-#define PATIENCE_NS 20000000u
+#define TIMEOUT_NS 20000000u
 
 /* Waits for the parent, which is about to publish it. */
 static uint64_t wait_for_parent(pid_t parent)
 {
     _Atomic uint64_t *spawning = child_spawning(parent);
     uint64_t begin = tracer_clock_now(), value = child_known_slot(child_pid);
-    while (!value && spawning && atomic_load(spawning) &&
-           tracer_clock_now() - begin < PATIENCE_NS) {
+    while (!value && spawning && atomic_load(spawning) && tracer_clock_now() - begin < TIMEOUT_NS) {
         nanosleep(&(struct timespec){0, 50000}, NULL);
         value = child_known_slot(child_pid);
     }

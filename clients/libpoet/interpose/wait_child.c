@@ -86,7 +86,7 @@ static void wait_child_end(const struct child_wait *w, pid_t child, bool last, b
     errno = saved;
 }
 
-#define PATIENCE_NS UINT64_C(10000000000)
+#define TIMEOUT_NS UINT64_C(10000000000)
 /* A caller that polls may have to do between two polls what the child awaits: the first poll waits
  * for a child that may only be slow, later ones for the same child wait less. */
 #define FIRST_POLL_NS UINT64_C(1000000000)
@@ -97,30 +97,30 @@ static void wait_child_end(const struct child_wait *w, pid_t child, bool last, b
 static __thread uint32_t wait_child_polled __attribute__((tls_model("initial-exec")));
 
 /* For how long the end of a child was awaited. */
-struct wait_child_patience {
+struct wait_child_timeout {
     bool polls;
     uint64_t begun_ns, looked_ns;
     uint64_t used_ns; /* time in which the child could have run */
     struct cpu_time_sample slow;
 };
 
-static struct wait_child_patience wait_child_patience_begin(int options)
+static struct wait_child_timeout wait_child_timeout_begin(int options)
 {
     uint64_t now = tracer_clock_now();
-    return (struct wait_child_patience){
+    return (struct wait_child_timeout){
         .polls = options & WNOHANG, .begun_ns = now, .looked_ns = now};
 }
 
 /* Waits a moment for a thread of the schedule, in a process that is 0 if it has not begun. Returns
  * false if it was long enough. */
-static bool wait_child_nap(struct wait_child_patience *p, uint32_t sender, uint32_t process)
+static bool wait_child_nap(struct wait_child_timeout *p, uint32_t sender, uint32_t process)
 {
     pthread_testcancel(); /* as wait does */
     thread_schedule_nap();
     uint64_t now = tracer_clock_now(), elapsed = now - p->looked_ns;
     p->used_ns += process ? cpu_time_used(&p->slow, process, process, elapsed) : elapsed;
     p->looked_ns = now;
-    uint64_t most = !p->polls                               ? PATIENCE_NS
+    uint64_t most = !p->polls                               ? TIMEOUT_NS
                     : sender && sender != wait_child_polled ? FIRST_POLL_NS
                                                             : NEXT_POLL_NS;
     if (p->used_ns < most && now - p->begun_ns < STARVED * most)
@@ -137,7 +137,7 @@ static pid_t wait_child_replay_wait(struct traced_thread *t, pid_t pid, int *sta
     siginfo_t any = {0};
     pid_t child = 0;
     int e = real_functions.waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT);
-    struct wait_child_patience patience = wait_child_patience_begin(options);
+    struct wait_child_timeout timeout = wait_child_timeout_begin(options);
     uint32_t from = 0, sender;
     while (e == 0 && thread_schedule_next_type(t, 0) == TYPE_REAPED) {
         sender = thread_schedule_next_sender(t, TYPE_REAPED, &from);
@@ -146,7 +146,7 @@ static pid_t wait_child_replay_wait(struct traced_thread *t, pid_t pid, int *sta
                                          options | WNOHANG, usage);
         if (child)
             return child;
-        if (!wait_child_nap(&patience, sender, from))
+        if (!wait_child_nap(&timeout, sender, from))
             break;
     }
     return options & WNOHANG && e == 0 ? 0 : real_functions.wait4(pid, status, options, usage);
@@ -157,7 +157,7 @@ static int wait_child_replay_waitid(struct traced_thread *t, idtype_t kind, id_t
 {
     siginfo_t any = {0};
     int e = real_functions.waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT);
-    struct wait_child_patience patience = wait_child_patience_begin(options);
+    struct wait_child_timeout timeout = wait_child_timeout_begin(options);
     uint32_t from = 0, sender;
     while (e == 0 && thread_schedule_next_type(t, 0) == TYPE_REAPED) {
         sender = thread_schedule_next_sender(t, TYPE_REAPED, &from);
@@ -168,7 +168,7 @@ static int wait_child_replay_waitid(struct traced_thread *t, idtype_t kind, id_t
                                           options | WNOHANG);
         if (found != 0 || info->si_pid)
             return found;
-        if (!wait_child_nap(&patience, sender, from))
+        if (!wait_child_nap(&timeout, sender, from))
             break;
     }
     return options & WNOHANG && e == 0 ? 0 : real_functions.waitid((int)kind, id, info, options);

@@ -316,9 +316,8 @@ static void byte_call_record_read(struct transfer *t, int fd, size_t bytes)
     STORE(s->read, from + bytes);
 }
 
-/* A connection is accepted before the connecting thread, held up after its call, has made the
- * streams: what a read that began meanwhile has read are the first bytes, unless the kernel says
- * that there were others. */
+/* A connection may be accepted, and a read of it begin, before the connecting thread has recorded
+ * it: the read got the first bytes, unless the kernel has counted others. */
 static void byte_call_enter_late(struct transfer *t, int fd, size_t bytes)
 {
     struct ipc_stream *s = &t->stream;
@@ -326,7 +325,7 @@ static void byte_call_enter_late(struct transfer *t, int fd, size_t bytes)
     *s = stream_find(t->unknown);
     t->followed = s->state == STREAM_FOLLOWED && stream_enter(s, t->side);
     if (t->followed && (LOAD(s->read) != 0 || !socket_read(fd, bytes, &end) || end != bytes))
-        stream_break(s, "several threads read before it was recorded");
+        stream_break(s, "it was read before it was recorded");
 }
 
 static void byte_call_end_stream(struct transfer *t, int fd, ssize_t bytes)
@@ -357,7 +356,7 @@ static void byte_call_end_remote(struct transfer *t, int fd, ssize_t bytes)
 
 static void byte_call_end(struct transfer *t, int fd, ssize_t bytes)
 {
-    if (t->unknown && bytes > 0)
+    if (t->unknown && bytes >= 0)
         QUIETLY(byte_call_enter_late(t, fd, (size_t)bytes));
     bool looked = t->count || t->is_tcp || t->stream.state == STREAM_FOLLOWED ||
                   (t->stream.state == STREAM_LOST && t->side == STREAM_READER);

@@ -242,7 +242,7 @@ void fd_end_connected(int fd, const struct sockaddr *to, bool done)
     __atomic_fetch_sub(count, 1, __ATOMIC_SEQ_CST);
 }
 
-#define PATIENCE_NS 2000000u
+#define TIMEOUT_NS 2000000u
 
 /* The connecting side creates the streams, just after: the accepting side must not write before. */
 void fd_end_accepted(int listener, int fd)
@@ -260,7 +260,7 @@ void fd_end_accepted(int listener, int fd)
     while (count && __atomic_load_n(count, __ATOMIC_SEQ_CST) &&
            stream_find(fd_end_out(fd)).state == STREAM_UNKNOWN) {
         sched_yield();
-        if (now_ns() - begin > PATIENCE_NS)
+        if (now_ns() - begin > TIMEOUT_NS)
             return;
     }
 }

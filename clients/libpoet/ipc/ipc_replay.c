@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define TRIES 1000u
-#define PATIENCE_NS 1000000000u
+#define TIMEOUT_NS 1000000000u
 
 /* (types are only requested when something is recorded: the first request describes the
  * environment) */
@@ -63,7 +63,7 @@ bool ipc_replay_finds_nothing(const struct ipc_stream *s)
     }
     uint64_t now = now_ns();
     nothing_since = nothing_since ? nothing_since : now;
-    return now - nothing_since < PATIENCE_NS;
+    return now - nothing_since < TIMEOUT_NS;
 }
 
 bool ipc_replay_retry(bool expected, unsigned *tries)

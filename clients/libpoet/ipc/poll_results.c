@@ -42,12 +42,12 @@ static bool poll_result_has_ended(int fd)
 }
 
 #define READY (POLLIN | POLLHUP | POLLRDHUP | POLLRDNORM)
-#define PATIENCE_NS 2000000u
+#define TIMEOUT_NS 2000000u
 #define LOOKS_AGAIN 50u
 
 /* Atomic writes (pipe(7), PIPE_BUF) do not wait for room once they are there: the writer needs only
  * a processor. */
-#define PATIENCE_WHOLE_NS 100000000u
+#define TIMEOUT_WHOLE_NS 100000000u
 #define PAUSE_NS 50000
 
 static void poll_result_await_writer(const struct ipc_stream *s, uint64_t from)
@@ -55,8 +55,8 @@ static void poll_result_await_writer(const struct ipc_stream *s, uint64_t from)
     uint64_t begin = now_ns(), waited = 0, claimed;
     while (LOAD(s->written) <= from && from < (claimed = LOAD(s->claimed)) &&
            LOAD(s->flags) / STREAM_WRITER & 0xff &&
-           waited < (claimed - from <= PIPE_BUF ? PATIENCE_WHOLE_NS : PATIENCE_NS)) {
-        if (waited < PATIENCE_NS)
+           waited < (claimed - from <= PIPE_BUF ? TIMEOUT_WHOLE_NS : TIMEOUT_NS)) {
+        if (waited < TIMEOUT_NS)
             sched_yield();
         else
             syscall(SYS_nanosleep, &(struct timespec){0, PAUSE_NS}, NULL);

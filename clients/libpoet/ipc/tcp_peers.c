@@ -44,7 +44,7 @@ enum {
 #define TCP_PEER_WRITERS 0xff00u
 #define TCP_PEER_GENERATION (1ull << 32)
 
-#define PATIENCE_NS 2000000u
+#define TIMEOUT_NS 2000000u
 
 static bool has_forked;
 
@@ -65,7 +65,7 @@ static void tcp_peer_create(int fd, const struct tcp_peer *f)
     if (!__atomic_compare_exchange_n(f->flags, &none, TCP_PEER_CREATING, false, __ATOMIC_SEQ_CST,
                                      __ATOMIC_SEQ_CST)) {
         for (uint64_t begin = now_ns();
-             LOAD(f->flags) & TCP_PEER_CREATING && now_ns() - begin < PATIENCE_NS;)
+             LOAD(f->flags) & TCP_PEER_CREATING && now_ns() - begin < TIMEOUT_NS;)
             sched_yield();
         none = TCP_PEER_CREATING; /* it was killed meanwhile */
         __atomic_compare_exchange_n(f->flags, &none, TCP_PEER_CREATED | TCP_PEER_UNTRACED, false,

@@ -2,7 +2,7 @@
 
 #include "clients/libpoet/mpi/mpi_events.h"
 
-#define PATIENCE_S 1.0
+#define TIMEOUT_S 1.0
 
 static bool waitsome_replay_is_receive(const struct request_batch *b, int i)
 {
@@ -103,7 +103,7 @@ static int waitsome_replay_await_next(MPI_Request *handle, int *flag, MPI_Status
     double begin = PMPI_Wtime();
     int e;
     while ((e = waitsome_replay_long(handle, flag, status)) == MPI_SUCCESS && !*flag)
-        if (PMPI_Wtime() - begin > PATIENCE_S)
+        if (PMPI_Wtime() - begin > TIMEOUT_S)
             break;
     return e;
 }

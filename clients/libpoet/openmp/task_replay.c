@@ -234,7 +234,7 @@ static int task_replay_whose_turn(const struct task_replay_target *aim, poet_eve
 
 static void task_replay_await(struct task_replay_target aim)
 {
-    struct task_replay_timeout patience = {0};
+    struct task_replay_timeout timeout = {0};
     if (!task_replay_is_needed() || !member_current())
         return;
     aim.team = member_current()->team;
@@ -254,7 +254,7 @@ static void task_replay_await(struct task_replay_target aim)
         else if (!waits && (turn <= 0 || aim.of == ONLY))
             return;
         else
-            task_replay_wait_for_change(&patience, seen, turn >= 0);
+            task_replay_wait_for_change(&timeout, seen, turn >= 0);
     }
 }
 

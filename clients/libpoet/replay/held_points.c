@@ -24,7 +24,7 @@
 
 #define LOOK_NS 500000
 #define SETTLE_NS 3000000 /* what was recorded before its call is done by then */
-#define PATIENCE_LOOK_NS 10000000u
+#define TIMEOUT_LOOK_NS 10000000u
 #define HOLD_POINT_THREADS_MAX 64u
 #define HOLDS_SEEN 8u
 
@@ -171,7 +171,7 @@ static bool hold_point_is_reached(const struct hold_point *p, const struct hold_
 static void hold_point_pause(long ns) { nanosleep(&(struct timespec){0, ns}, NULL); }
 
 /* How long to wait: counts only time that the awaited thread could have used. */
-struct patience {
+struct hold_point_timeout {
     uint64_t begun_ns, looked_ns, used_ns;
     struct cpu_time_sample slow;
 };
@@ -192,29 +192,29 @@ static void choose_thread(const struct hold_point *p, uint32_t *process, uint32_
     }
 }
 
-static bool is_late(struct patience *patience, const struct hold_point *p)
+static bool is_late(struct hold_point_timeout *timeout, const struct hold_point *p)
 {
     uint32_t most_ms = hold_point_file->hold_ms < SCHEDULE_CONTROL_HOLD_MS
                            ? hold_point_file->hold_ms
                            : SCHEDULE_CONTROL_HOLD_MS,
              process, id;
     uint64_t most = most_ms * UINT64_C(1000000), now = tracer_clock_now();
-    if (now - patience->looked_ns >= PATIENCE_LOOK_NS) {
+    if (now - timeout->looked_ns >= TIMEOUT_LOOK_NS) {
         choose_thread(p, &process, &id);
-        patience->used_ns += cpu_time_used(&patience->slow, process, id, now - patience->looked_ns);
-        patience->looked_ns = now;
+        timeout->used_ns += cpu_time_used(&timeout->slow, process, id, now - timeout->looked_ns);
+        timeout->looked_ns = now;
     }
-    return patience->used_ns >= most || now - patience->begun_ns >= STEER_STARVED * most;
+    return timeout->used_ns >= most || now - timeout->begun_ns >= STEER_STARVED * most;
 }
 
 /* Waits until the condition holds, or the time is over. */
 static void hold_point_wait(struct hold_point *p, const struct hold_point_thread *me)
 {
     uint32_t since = hold_point_sum(p, false);
-    struct patience patience = {.begun_ns = tracer_clock_now()};
-    patience.looked_ns = patience.begun_ns;
+    struct hold_point_timeout timeout = {.begun_ns = tracer_clock_now()};
+    timeout.looked_ns = timeout.begun_ns;
     bool so = hold_point_is_reached(p, me, since), first = so;
-    while (!so && !is_late(&patience, p)) {
+    while (!so && !is_late(&timeout, p)) {
         hold_point_pause(LOOK_NS);
         so = hold_point_is_reached(p, me, since);
     }

@@ -19,8 +19,8 @@
  * turn */
 #define NEXT 16u
 #define LOOK_MS 50u /* interval at which a waiter checks whether its turn can still come */
-#define PATIENCE_MS 1000u
-#define PATIENCE_MOST_MS 100000000u /* a day */
+#define TIMEOUT_MS 1000u
+#define TIMEOUT_MOST_MS 100000000u /* a day */
 #define HELD_NS                                                                                    \
     500000000u /* a waiter that checks so much later than intended was stopped, as by a debugger */
 #define SLOWER 10u /* factor by which a thread may be slower than it was */
@@ -115,12 +115,12 @@ struct replay_ticket_wait {
     struct cpu_time_sample slow;
 };
 
-unsigned replay_ticket_patience_ms(const struct schedule_line *is)
+unsigned replay_ticket_timeout_ms(const struct schedule_line *is)
 {
     uint64_t at = atomic_load(&is->at);
     uint64_t usual_ms = at < is->count ? shared_schedule_events(is)[at].after_ms : 0;
-    return (unsigned)(PATIENCE_MS +
-                      SLOWER * (usual_ms < PATIENCE_MOST_MS ? usual_ms : PATIENCE_MOST_MS));
+    return (unsigned)(TIMEOUT_MS +
+                      SLOWER * (usual_ms < TIMEOUT_MOST_MS ? usual_ms : TIMEOUT_MOST_MS));
 }
 
 static bool replay_ticket_is_late(struct replay_ticket_wait *hope, uint32_t thread)
@@ -135,7 +135,7 @@ static bool replay_ticket_is_late(struct replay_ticket_wait *hope, uint32_t thre
                                                 replay_stop_id(thread), elapsed)
                                 : elapsed;
     hope->looked_ns = now;
-    uint64_t most = replay_ticket_patience_ms(is) * UINT64_C(1000000);
+    uint64_t most = replay_ticket_timeout_ms(is) * UINT64_C(1000000);
     return hope->used_ns > most || now - hope->since_ns > STARVED * most;
 }
 

@@ -39,7 +39,7 @@ static inline void replay_ticket_set_reached(uint32_t line, uint32_t number, boo
         replay_ticket_wake(l, before, number);
 }
 /* Returns the maximum time to wait for a thread to make its next event. */
-unsigned replay_ticket_patience_ms(const struct schedule_line *thread);
+unsigned replay_ticket_timeout_ms(const struct schedule_line *thread);
 /* Abandons the schedule, unless that was done already; *end is the reason. */
 void shared_schedule_abandon(const struct schedule_end *end);
 

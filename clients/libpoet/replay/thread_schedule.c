@@ -187,7 +187,7 @@ unsigned thread_schedule_timeout_ms(struct traced_thread *t)
     const struct thread_schedule *p = schedule_map_thread(t);
     return p && replay_stop_is_debugged()
                ? UINT_MAX
-               : replay_ticket_patience_ms(p ? p->line : shared_schedule_line(0));
+               : replay_ticket_timeout_ms(p ? p->line : shared_schedule_line(0));
 }
 
 bool thread_schedule_next_has_cause(struct traced_thread *t)

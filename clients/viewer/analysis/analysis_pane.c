@@ -37,16 +37,16 @@ struct tab_instance *analysis_pane_current_tab(struct view *view)
     return d->paged[0];
 }
 
-static void analysis_pane_on_notification(struct view *view, enum notification news)
+static void analysis_pane_on_notification(struct view *view, enum notification what)
 {
     struct analysis_pane *d = analysis_pane_find(view);
-    if (news == NOTIFY_SETTINGS && view->viewer_settings.drawer != gtk_widget_get_visible(d->box)) {
+    if (what == NOTIFY_SETTINGS && view->viewer_settings.drawer != gtk_widget_get_visible(d->box)) {
         gtk_widget_set_visible(d->box, view->viewer_settings.drawer);
         if (view->viewer_settings.drawer)
             tab_notify(analysis_pane_current_tab(view), NOTIFY_TAB_SHOWN, true);
     }
     for (size_t i = 0; i < PAGE_COUNT; i++)
-        tab_notify(d->paged[i], news,
+        tab_notify(d->paged[i], what,
                    view->viewer_settings.drawer && d->paged[i] == analysis_pane_current_tab(view));
 }
 

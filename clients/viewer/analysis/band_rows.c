@@ -190,17 +190,17 @@ static void band_rows_on_table(void *user)
     band_rows_resize_area(view);
 }
 
-void band_rows_on_notification(struct view *view, enum notification news)
+void band_rows_on_notification(struct view *view, enum notification what)
 {
     band_rows_widget(view);
     struct band_rows *b = band_rows_find(view);
-    if (news == NOTIFY_DIAGRAM)
+    if (what == NOTIFY_DIAGRAM)
         b->made = false;
-    b->stale |= news == NOTIFY_DIAGRAM || news == NOTIFY_RUN_UPDATED || news == NOTIFY_QUIET ||
-                news == NOTIFY_TAB_SHOWN;
+    b->stale |= what == NOTIFY_DIAGRAM || what == NOTIFY_RUN_UPDATED || what == NOTIFY_QUIET ||
+                what == NOTIFY_TAB_SHOWN;
     band_rows_request_soon(view, b);
-    if (news == NOTIFY_DIAGRAM || news == NOTIFY_VISIBLE_PART || news == NOTIFY_LOOK ||
-        news == NOTIFY_SETTINGS || news == NOTIFY_PLACE)
+    if (what == NOTIFY_DIAGRAM || what == NOTIFY_VISIBLE_PART || what == NOTIFY_LOOK ||
+        what == NOTIFY_SETTINGS || what == NOTIFY_PLACE)
         gtk_widget_queue_draw(b->area);
 }
 

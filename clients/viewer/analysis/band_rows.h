@@ -18,7 +18,7 @@ void band_rows_draw(struct view *view, cairo_t *cr, int width);
 bool band_rows_are_shown(const struct view *view); /* whether the diagram is placed by time */
 bool band_rows_are_busy(const struct view *view); /* whether they are requested, or about to be */
 GtkWidget *band_rows_widget(struct view *view);
-void band_rows_on_notification(struct view *view, enum notification news);
+void band_rows_on_notification(struct view *view, enum notification what);
 void band_rows_clear(struct view *view); /* another run */
 /* Prints "row 3 T:main runnable 0.010 running 0.200 ...": shares of the width by state; for
  * tests. */

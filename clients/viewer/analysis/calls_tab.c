@@ -221,25 +221,25 @@ static void calls_on_table(struct view *view, const struct result_table *t)
         calls_schedule_select(view, c);
 }
 
-static void calls_on_notification(struct view *view, enum notification news)
+static void calls_on_notification(struct view *view, enum notification what)
 {
     struct calls_tab *c = calls_state(view);
-    if (news == NOTIFY_TAB_SHOWN && c->asked != c->shape)
+    if (what == NOTIFY_TAB_SHOWN && c->asked != c->shape)
         tab_request(c->paged); /* it was changed while the tab was hidden */
-    if (news == NOTIFY_DIAGRAM && c->marks.count) {
+    if (what == NOTIFY_DIAGRAM && c->marks.count) {
         call_marks_mark(view, &c->marks);
         notifier_emit(&view->notifier, NOTIFY_HITS);
     }
-    if (news == NOTIFY_SELECTION && call_filter_range_has_changed(&c->range, view))
+    if (what == NOTIFY_SELECTION && call_filter_range_has_changed(&c->range, view))
         tab_request(calls_state(view)->paged);
-    c->restored |= news == NOTIFY_RESTORED;
-    if (news == NOTIFY_SELECTION && c->restored) {
+    c->restored |= what == NOTIFY_RESTORED;
+    if (what == NOTIFY_SELECTION && c->restored) {
         if (tab_has_rows(c->paged))
             calls_select_highlighted(view);
         c->restored = false;
         return;
     }
-    if (news != NOTIFY_SELECTION || !view->viewport.place.selected.line)
+    if (what != NOTIFY_SELECTION || !view->viewport.place.selected.line)
         return;
     c->event = view->viewport.place.selected;
     select_now(view);

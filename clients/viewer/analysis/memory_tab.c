@@ -17,9 +17,9 @@ static void memory_tab_on_row_selected(struct view *view, const struct result_ta
         go_to_event(view, before, NO_POSITION);
 }
 
-static void memory_tab_on_notification(struct view *view, enum notification news)
+static void memory_tab_on_notification(struct view *view, enum notification what)
 {
-    metric_page_on_notification(view, METRIC_PAGE_MEMORY, news);
+    metric_page_on_notification(view, METRIC_PAGE_MEMORY, what);
 }
 static void memory_tab_clear_curve(struct view *view)
 {

@@ -173,13 +173,13 @@ void metric_curve_choose(struct metric_curve *b, const char *program, uint32_t t
     metric_curve_request_soon(b);
 }
 
-void metric_curve_on_notification(struct metric_curve *b, enum notification news)
+void metric_curve_on_notification(struct metric_curve *b, enum notification what)
 {
-    b->stale |= news == NOTIFY_DIAGRAM || news == NOTIFY_RUN_UPDATED || news == NOTIFY_QUIET ||
-                news == NOTIFY_TAB_SHOWN || news == NOTIFY_VISIBLE_PART;
+    b->stale |= what == NOTIFY_DIAGRAM || what == NOTIFY_RUN_UPDATED || what == NOTIFY_QUIET ||
+                what == NOTIFY_TAB_SHOWN || what == NOTIFY_VISIBLE_PART;
     metric_curve_request_soon(b);
-    if (news == NOTIFY_DIAGRAM || news == NOTIFY_VISIBLE_PART || news == NOTIFY_LOOK ||
-        news == NOTIFY_SETTINGS || news == NOTIFY_PLACE)
+    if (what == NOTIFY_DIAGRAM || what == NOTIFY_VISIBLE_PART || what == NOTIFY_LOOK ||
+        what == NOTIFY_SETTINGS || what == NOTIFY_PLACE)
         gtk_widget_queue_draw(b->area);
 }
 

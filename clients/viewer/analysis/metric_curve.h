@@ -20,7 +20,7 @@ GtkWidget *metric_curve_widget(struct metric_curve *box); /* owns it */
 /* thread: its line; 0: the whole program, whose name is "" if any will do. */
 void metric_curve_choose(struct metric_curve *box, const char *program, uint32_t thread,
                          const char *meter);
-void metric_curve_on_notification(struct metric_curve *box, enum notification news);
+void metric_curve_on_notification(struct metric_curve *box, enum notification what);
 void metric_curve_clear(struct metric_curve *box); /* another run */
 /* whether it is requested, or about to be */
 bool metric_curve_is_busy(const struct metric_curve *box);

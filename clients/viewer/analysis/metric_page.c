@@ -53,9 +53,9 @@ void metric_page_select(struct view *view, enum metric_page page, const struct r
                             thread && thread->is == CELL_LINE ? thread->line : 0, meter);
 }
 
-void metric_page_on_notification(struct view *view, enum metric_page page, enum notification news)
+void metric_page_on_notification(struct view *view, enum metric_page page, enum notification what)
 {
-    metric_curve_on_notification(metric_page_curve_of(view, page), news);
+    metric_curve_on_notification(metric_page_curve_of(view, page), what);
 }
 
 void metric_page_clear(struct view *view, enum metric_page page)

@@ -12,7 +12,7 @@ GtkWidget *metric_page_curve_above(struct view *view, enum metric_page page);
 /* Selects the curve by the row's program, thread and metric. */
 void metric_page_select(struct view *view, enum metric_page page, const struct result_table *table,
                         int row);
-void metric_page_on_notification(struct view *view, enum metric_page page, enum notification news);
+void metric_page_on_notification(struct view *view, enum metric_page page, enum notification what);
 void metric_page_clear(struct view *view, enum metric_page page);
 /* whether the tab's curve is requested */
 bool metric_page_is_busy(struct view *view, const char *page);

@@ -12,9 +12,9 @@ static void metrics_tab_on_row_selected(struct view *view, const struct result_t
     metric_page_select(view, METRIC_PAGE_METRICS, t, row);
 }
 
-static void metrics_tab_on_notification(struct view *view, enum notification news)
+static void metrics_tab_on_notification(struct view *view, enum notification what)
 {
-    metric_page_on_notification(view, METRIC_PAGE_METRICS, news);
+    metric_page_on_notification(view, METRIC_PAGE_METRICS, what);
 }
 static void metrics_tab_clear_curve(struct view *view)
 {

@@ -219,13 +219,13 @@ GtkWidget *overview_states_widget(struct view *view)
     return made ? made : overview_states_create(view);
 }
 
-void overview_states_on_notification(struct view *view, enum notification news)
+void overview_states_on_notification(struct view *view, enum notification what)
 {
     const struct state_bands *lives = measured_states_of(view);
     int n = 0;
     if (!overview_states_are_shown(view) ||
-        (news != NOTIFY_VISIBLE_PART && news != NOTIFY_DIAGRAM && news != NOTIFY_LOOK &&
-         news != NOTIFY_SETTINGS && news != NOTIFY_TAB_SHOWN))
+        (what != NOTIFY_VISIBLE_PART && what != NOTIFY_DIAGRAM && what != NOTIFY_LOOK &&
+         what != NOTIFY_SETTINGS && what != NOTIFY_TAB_SHOWN))
         return;
     GtkWidget *area = g_object_get_data(G_OBJECT(overview_states_widget(view)), "area");
     for (uint32_t row = 0; lives && row < lives->row_count; row++)

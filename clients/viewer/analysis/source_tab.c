@@ -250,12 +250,12 @@ void source_tab_reveal(struct view *view, struct table_place place)
 }
 
 /* Shows the line of a selected event once, so that the user can scroll away. */
-static void source_tab_on_notification(struct view *view, enum notification news)
+static void source_tab_on_notification(struct view *view, enum notification what)
 {
     struct source_tab *s = source_tab_state(view);
     struct event_id selected = view->viewport.place.selected;
     const struct event_info *e = scene_cache_find_event(&view->scene_cache, selected);
-    (void)news;
+    (void)what;
     if (!selected.line)
         s->revealed = selected;
     if (event_id_equal(selected, s->revealed) || !e)

@@ -12,10 +12,10 @@ static GtkWidget *states_tab_replacement_widget(struct view *view)
                                            : NULL;
 }
 
-static void states_tab_on_notification(struct view *view, enum notification news)
+static void states_tab_on_notification(struct view *view, enum notification what)
 {
-    band_rows_on_notification(view, news);
-    overview_states_on_notification(view, news);
+    band_rows_on_notification(view, what);
+    overview_states_on_notification(view, what);
 }
 
 const struct tab page_states = {

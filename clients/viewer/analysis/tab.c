@@ -369,10 +369,10 @@ const char *tab_save(struct tab_instance *p, const char *file)
 
 /* ---- notifications ---- */
 
-void tab_notify(struct tab_instance *p, enum notification news, bool seen)
+void tab_notify(struct tab_instance *p, enum notification what, bool seen)
 {
-    bool more = news == NOTIFY_TAB_SHOWN || news == NOTIFY_QUIET || news == NOTIFY_RUN_UPDATED;
-    if (news == NOTIFY_TAB_SHOWN && p->tabled.has_answer && !p->stale)
+    bool more = what == NOTIFY_TAB_SHOWN || what == NOTIFY_QUIET || what == NOTIFY_RUN_UPDATED;
+    if (what == NOTIFY_TAB_SHOWN && p->tabled.has_answer && !p->stale)
         more = false;
     p->stale |= more;
     p->seen = seen;
@@ -381,10 +381,10 @@ void tab_notify(struct tab_instance *p, enum notification news, bool seen)
     if (more)
         tab_request_soon(p);
     if (p->page->on_notification)
-        p->page->on_notification(p->view, news);
-    if (news == NOTIFY_DIAGRAM && p->tabled.has_answer)
+        p->page->on_notification(p->view, what);
+    if (what == NOTIFY_DIAGRAM && p->tabled.has_answer)
         grid_refresh(p->grid);
-    if ((news == NOTIFY_DIAGRAM || news == NOTIFY_TAB_SHOWN || news == NOTIFY_SETTINGS ||
+    if ((what == NOTIFY_DIAGRAM || what == NOTIFY_TAB_SHOWN || what == NOTIFY_SETTINGS ||
          is_another(p)) &&
         p->page->replacement)
         tab_show_message(p);

@@ -33,7 +33,7 @@ struct tab {
     /* Returns the widget to show instead of the table; NULL, or returns NULL: the table. */
     GtkWidget *(*replacement)(struct view *view);
     void (*on_notification)(struct view *view,
-                            enum notification news); /* while it is visible; or NULL */
+                            enum notification what); /* while it is visible; or NULL */
     void (*clear)(struct view *view); /* another run; or NULL */
     /* Each of these may be NULL. */
     void (*on_created)(struct view *view, struct tab_instance *paged); /* once */
@@ -57,7 +57,7 @@ struct tab_instance *tab_new(struct view *view, const struct tab *page);
 GtkWidget *tab_widget(struct tab_instance *paged);
 const struct tab *tab_definition(const struct tab_instance *paged);
 /* seen: the tab is visible. */
-void tab_notify(struct tab_instance *paged, enum notification news, bool seen);
+void tab_notify(struct tab_instance *paged, enum notification what, bool seen);
 void tab_clear(struct tab_instance *paged); /* another run */
 void tab_focus(struct tab_instance *paged);
 /* instead of rows; NULL: rows are shown */

@@ -12,9 +12,9 @@ static void usage_tab_on_row_selected(struct view *view, const struct result_tab
     metric_page_select(view, METRIC_PAGE_USAGE, t, row);
 }
 
-static void usage_tab_on_notification(struct view *view, enum notification news)
+static void usage_tab_on_notification(struct view *view, enum notification what)
 {
-    metric_page_on_notification(view, METRIC_PAGE_USAGE, news);
+    metric_page_on_notification(view, METRIC_PAGE_USAGE, what);
 }
 static void usage_tab_clear_curve(struct view *view) { metric_page_clear(view, METRIC_PAGE_USAGE); }
 

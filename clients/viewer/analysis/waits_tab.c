@@ -120,9 +120,9 @@ static void waits_tab_show_cause(struct view *view)
     gtk_widget_set_visible(s->box, sentence != NULL);
 }
 
-static void waits_tab_on_notification(struct view *view, enum notification news)
+static void waits_tab_on_notification(struct view *view, enum notification what)
 {
-    if (news == NOTIFY_WAIT_CAUSE || news == NOTIFY_TAB_SHOWN)
+    if (what == NOTIFY_WAIT_CAUSE || what == NOTIFY_TAB_SHOWN)
         waits_tab_show_cause(view);
 }
 

@@ -84,8 +84,8 @@ void breakpoint_marks_read(struct view *view)
     notifier_emit(&view->notifier, NOTIFY_LOOK);
 }
 
-void breakpoint_marks_on_notification(struct view *view, enum notification news)
+void breakpoint_marks_on_notification(struct view *view, enum notification what)
 {
-    if (news == NOTIFY_DIAGRAM)
+    if (what == NOTIFY_DIAGRAM)
         find_events(view);
 }

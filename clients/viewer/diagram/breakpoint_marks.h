@@ -20,7 +20,7 @@ struct breakpoint_marks {
 /* Returns the trace file of the run, if it is on this host, allocated by GLib; or NULL. */
 char *breakpoint_marks_trace_file(struct view *view);
 void breakpoint_marks_read(struct view *view); /* another run, or changed breakpoints */
-void breakpoint_marks_on_notification(struct view *view, enum notification news);
+void breakpoint_marks_on_notification(struct view *view, enum notification what);
 void breakpoint_marks_free(struct view *view);
 
 #endif

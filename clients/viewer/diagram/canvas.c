@@ -357,15 +357,15 @@ static GtkWidget *new_area(struct view *view)
     return area;
 }
 
-static void canvas_on_outdated(struct view *view, enum notification news)
+static void canvas_on_outdated(struct view *view, enum notification what)
 {
-    (void)news;
+    (void)what;
     scene_cache_invalidate(&view->scene_cache);
 }
 
-static void canvas_on_changed(struct view *view, enum notification news)
+static void canvas_on_changed(struct view *view, enum notification what)
 {
-    if (news != NOTIFY_LOOK || !view->diagram_view.leaving)
+    if (what != NOTIFY_LOOK || !view->diagram_view.leaving)
         gtk_widget_queue_draw(view->canvas);
 }
 

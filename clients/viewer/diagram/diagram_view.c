@@ -216,9 +216,9 @@ static void diagram_view_request_window(struct view *view)
                                 diagram_view_receive_window, view);
 }
 
-void diagram_view_on_notification(struct view *view, enum notification news)
+void diagram_view_on_notification(struct view *view, enum notification what)
 {
-    if (news == NOTIFY_ACTIONS) {
+    if (what == NOTIFY_ACTIONS) {
         diagram_view_show_excess(view);
         return;
     }

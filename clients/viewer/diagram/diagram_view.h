@@ -21,7 +21,7 @@ void diagram_view_request(struct view *view); /* state bands, when zoomed out */
 void diagram_view_keep_current(
     struct view *view); /* if no window is requested, draws the present one after all */
 /* Requests the window for another view state; warns while a column contains too many events. */
-void diagram_view_on_notification(struct view *view, enum notification news);
+void diagram_view_on_notification(struct view *view, enum notification what);
 void diagram_view_rebuild(struct view *view); /* with other labels, symbols or times */
 
 #endif

@@ -180,12 +180,12 @@ static gboolean on_soon(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-void function_highlight_on_notification(struct view *view, enum notification news)
+void function_highlight_on_notification(struct view *view, enum notification what)
 {
     struct function_highlight *l = function_highlight_state(view);
-    if (news == NOTIFY_DIAGRAM)
+    if (what == NOTIFY_DIAGRAM)
         l->made = false;
-    l->stale |= news == NOTIFY_DIAGRAM || news == NOTIFY_RUN_UPDATED || news == NOTIFY_QUIET;
+    l->stale |= what == NOTIFY_DIAGRAM || what == NOTIFY_RUN_UPDATED || what == NOTIFY_QUIET;
     function_highlight_request_soon(view, l);
 }
 

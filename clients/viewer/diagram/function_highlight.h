@@ -34,7 +34,7 @@ void function_highlight_fill_color(cairo_t *cr, double share, bool overview,
 double function_highlight_key(struct view *view, cairo_t *cr, double x_px, double y_px,
                               const char *about);
 void function_highlight_draw(struct view *view, cairo_t *cr, int width, int height);
-void function_highlight_on_notification(struct view *view, enum notification news);
+void function_highlight_on_notification(struct view *view, enum notification what);
 /* whether visible parts of it are still missing */
 bool function_highlight_is_busy(struct view *view);
 void function_highlight_clear(struct view *view); /* another run */

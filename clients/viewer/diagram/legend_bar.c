@@ -103,9 +103,9 @@ void legend_bar_show(struct view *view)
     gtk_widget_queue_draw(view->legend);
 }
 
-static void legend_bar_on_notification(struct view *view, enum notification news)
+static void legend_bar_on_notification(struct view *view, enum notification what)
 {
-    if (news == NOTIFY_EVENT_RELATIONS)
+    if (what == NOTIFY_EVENT_RELATIONS)
         gtk_widget_queue_draw(view->legend);
     else
         legend_bar_show(view);

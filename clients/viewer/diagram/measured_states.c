@@ -134,9 +134,9 @@ bool measured_states_is_busy(struct view *view)
             (l->soon && has_moved(view, l)));
 }
 
-void measured_states_on_notification(struct view *view, enum notification news)
+void measured_states_on_notification(struct view *view, enum notification what)
 {
-    (void)news;
+    (void)what;
     measured_states_request_soon(view, measured_states_state(view));
 }
 

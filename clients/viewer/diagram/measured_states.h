@@ -8,7 +8,7 @@
 
 struct view;
 
-void measured_states_on_notification(struct view *view, enum notification news);
+void measured_states_on_notification(struct view *view, enum notification what);
 void measured_states_clear(struct view *view); /* another run */
 /* Returns those of the visible rows; NULL: not available, or not wanted. Their range may be
  * slightly outdated. */

@@ -118,10 +118,10 @@ static gboolean on_soon(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-void overview_highlight_on_notification(struct view *view, enum notification news)
+void overview_highlight_on_notification(struct view *view, enum notification what)
 {
-    if (news == NOTIFY_DIAGRAM || news == NOTIFY_VISIBLE_PART ||
-        news == NOTIFY_ROWS) /* the rows may be others */
+    if (what == NOTIFY_DIAGRAM || what == NOTIFY_VISIBLE_PART ||
+        what == NOTIFY_ROWS) /* the rows may be others */
         g_clear_pointer(&overview_highlight_state(view)->shares, g_free);
     overview_highlight_request_soon(view, overview_highlight_state(view));
 }

@@ -19,7 +19,7 @@ bool overview_highlight_is_running(
     struct view *view); /* whether it is requested, and nothing has arrived yet */
 /* whether visible parts of it are still missing */
 bool overview_highlight_is_busy(struct view *view);
-void overview_highlight_on_notification(struct view *view, enum notification news);
+void overview_highlight_on_notification(struct view *view, enum notification what);
 void overview_highlight_clear(struct view *view); /* another run */
 void overview_highlight_print(
     struct view *view, FILE *f); /* "lit 3 0.2500": row, share of the visible part; for tests */

@@ -222,9 +222,9 @@ static void on_map_resize(GtkDrawingArea *area, int width, int height, gpointer 
     overview_map_request(data);
 }
 
-static void overview_map_on_notification(struct view *view, enum notification news)
+static void overview_map_on_notification(struct view *view, enum notification what)
 {
-    if (news == NOTIFY_ROWS || news == NOTIFY_RESTORED)
+    if (what == NOTIFY_ROWS || what == NOTIFY_RESTORED)
         overview_map_request(view); /* the axis or the lines may differ */
     else
         gtk_widget_queue_draw(view->overview_map.widget);

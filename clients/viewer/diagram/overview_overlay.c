@@ -132,11 +132,11 @@ void overview_overlay_print(struct view *view, FILE *f)
 
 /* ---- notifications ---- */
 
-void overview_overlay_on_notification(struct view *view, enum notification news)
+void overview_overlay_on_notification(struct view *view, enum notification what)
 {
-    measured_states_on_notification(view, news);
-    overview_path_on_notification(view, news);
-    overview_highlight_on_notification(view, news);
+    measured_states_on_notification(view, what);
+    overview_path_on_notification(view, what);
+    overview_highlight_on_notification(view, what);
 }
 
 bool overview_overlay_is_busy(struct view *view)

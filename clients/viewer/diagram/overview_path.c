@@ -136,10 +136,10 @@ static gboolean on_soon(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-void overview_path_on_notification(struct view *view, enum notification news)
+void overview_path_on_notification(struct view *view, enum notification what)
 {
     struct overview_path *t = overview_path_state(view);
-    t->stale |= news == NOTIFY_RUN_UPDATED || news == NOTIFY_QUIET;
+    t->stale |= what == NOTIFY_RUN_UPDATED || what == NOTIFY_QUIET;
     overview_path_request_soon(view, t);
 }
 

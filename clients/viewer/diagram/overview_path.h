@@ -14,7 +14,7 @@
 struct view;
 
 void overview_path_draw(struct view *view, cairo_t *cr, int height_px);
-void overview_path_on_notification(struct view *view, enum notification news);
+void overview_path_on_notification(struct view *view, enum notification what);
 void overview_path_clear(struct view *view); /* another run */
 bool overview_path_is_busy(struct view *view); /* whether it is requested, or about to be */
 /* whether it is requested, and nothing has arrived yet */

@@ -173,12 +173,12 @@ static gboolean on_soon(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-void path_overlay_on_notification(struct view *view, enum notification news)
+void path_overlay_on_notification(struct view *view, enum notification what)
 {
     struct path_overlay *k = path_overlay_state(view);
-    if (news == NOTIFY_RUN_UPDATED || news == NOTIFY_QUIET)
+    if (what == NOTIFY_RUN_UPDATED || what == NOTIFY_QUIET)
         k->stale = true;
-    if (news == NOTIFY_DIAGRAM)
+    if (what == NOTIFY_DIAGRAM)
         k->made = false;
     if (view->viewer_settings.path && !view->viewport.place.overview)
         path_overlay_request_soon(view, k);

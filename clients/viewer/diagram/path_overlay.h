@@ -15,7 +15,7 @@ struct view;
 void path_overlay_set_color(struct view *view, cairo_t *cr, double opaque);
 void path_overlay_draw(struct view *view, cairo_t *cr, int width, int height);
 double path_overlay_key_px(void); /* width of its key */
-void path_overlay_on_notification(struct view *view, enum notification news);
+void path_overlay_on_notification(struct view *view, enum notification what);
 bool path_overlay_is_busy(struct view *view); /* whether visible parts of it are still missing */
 void path_overlay_clear(struct view *view); /* another run */
 /* Marks the events that end pieces of this code segment of the path, once they are known. */

@@ -121,8 +121,8 @@ void scroll_stop(struct view *view)
     view->scroll.reselect = 0;
 }
 
-void scroll_on_restored(struct view *view, enum notification news)
+void scroll_on_restored(struct view *view, enum notification what)
 {
-    (void)news;
+    (void)what;
     scroll_stop(view);
 }

@@ -20,6 +20,6 @@ void scroll_follow(struct view *view, bool follow);
 void scroll_to(struct view *view, double left_pt); /* to the nearest possible left edge */
 void scroll_stop(struct view *view); /* cancels pending scrolling */
 /* Cancels it when an earlier view state is restored. */
-void scroll_on_restored(struct view *view, enum notification news);
+void scroll_on_restored(struct view *view, enum notification what);
 
 #endif

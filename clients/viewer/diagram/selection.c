@@ -72,10 +72,10 @@ void selection_set(struct view *view, struct event_id at, bool second)
     selection_set_silently(view, at, second);
 }
 
-void selection_on_restored(struct view *view, enum notification news)
+void selection_on_restored(struct view *view, enum notification what)
 {
     const struct view_state *p = &view->viewport.place;
-    (void)news;
+    (void)what;
     view->viewport.anchor.active = false;
     selection_relations_clear(&view->selection_relations);
     notifier_emit(&view->notifier, NOTIFY_LOOK);

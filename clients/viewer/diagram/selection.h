@@ -22,7 +22,7 @@ void selection_set(struct view *view, struct event_id at, bool second);
 void selection_set_silently(struct view *view, struct event_id at,
                             bool second); /* a change without user action, which cannot be undone */
 /* Requests what belongs to the selection of a restored view state. */
-void selection_on_restored(struct view *view, enum notification news);
+void selection_on_restored(struct view *view, enum notification what);
 /* Requests the relations for the present scene, if they are displayed. */
 void selection_request_colors(struct view *view);
 

@@ -137,11 +137,11 @@ static void status_card_show_text(struct view *view)
     g_free(text);
 }
 
-void status_card_on_notification(struct view *view, enum notification news)
+void status_card_on_notification(struct view *view, enum notification what)
 {
     const struct view_state *p = &view->viewport.place;
-    if (news != NOTIFY_SELECTION && news != NOTIFY_DIAGRAM && news != NOTIFY_SELECTION_RELATIONS &&
-        news != NOTIFY_WAIT_CAUSE)
+    if (what != NOTIFY_SELECTION && what != NOTIFY_DIAGRAM && what != NOTIFY_SELECTION_RELATIONS &&
+        what != NOTIFY_WAIT_CAUSE)
         return;
     if (p->selected.line) {
         status_card_update_moment(view, &status_card_state(view)->first, p->selected);

@@ -6,7 +6,7 @@
 
 struct view;
 
-void status_card_on_notification(struct view *view, enum notification news);
+void status_card_on_notification(struct view *view, enum notification what);
 void status_card_clear(struct view *view); /* removes the text */
 
 #endif

@@ -70,9 +70,9 @@ const struct time_axis *time_axis_of(struct view *view)
     return a;
 }
 
-void time_axis_on_notification(struct view *view, enum notification news)
+void time_axis_on_notification(struct view *view, enum notification what)
 {
-    (void)news;
+    (void)what;
     struct time_axis *axis = time_axis_find(view);
     if (axis)
         time_axis_free_marks(axis);

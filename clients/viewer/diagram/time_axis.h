@@ -14,7 +14,7 @@ struct time_axis;
 /* Returns that of the current scene, valid until the next scene; NULL: none. */
 const struct time_axis *time_axis_of(struct view *view);
 /* Drops it when there is another scene. */
-void time_axis_on_notification(struct view *view, enum notification news);
+void time_axis_on_notification(struct view *view, enum notification what);
 double time_axis_x_pt(const struct time_axis *axis, int64_t ns); /* clamped to the scene */
 void time_axis_span(const struct time_axis *axis, int64_t *from_ns,
                     int64_t *to_ns); /* of its marks */

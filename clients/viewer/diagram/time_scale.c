@@ -35,9 +35,9 @@ void time_scale_show(struct view *view)
     t->moving = false;
 }
 
-static void time_scale_on_notification(struct view *view, enum notification news)
+static void time_scale_on_notification(struct view *view, enum notification what)
 {
-    (void)news;
+    (void)what;
     time_scale_show(view);
 }
 

@@ -106,10 +106,10 @@ void wait_cause_go_to(struct view *view)
         r->go_to = true;
 }
 
-void wait_cause_on_notification(struct view *view, enum notification news)
+void wait_cause_on_notification(struct view *view, enum notification what)
 {
     struct event_id at = view->viewport.place.selected;
-    if ((news != NOTIFY_SELECTION && news != NOTIFY_DIAGRAM) || !at.line)
+    if ((what != NOTIFY_SELECTION && what != NOTIFY_DIAGRAM) || !at.line)
         return;
     const struct event_info *e = scene_cache_find_event(&view->scene_cache, at);
     bool may = view->viewer_settings.drawer || view->server_link.count <= EVENTS_MOST;

@@ -15,7 +15,7 @@ void wait_cause_request(struct view *view, struct event_id at);
 const char *wait_cause_sentence(const struct view *view, const struct event_id *at);
 void wait_cause_go_to(
     struct view *view); /* to the event that ended the wait, as soon as it is known */
-void wait_cause_on_notification(struct view *view, enum notification news);
+void wait_cause_on_notification(struct view *view, enum notification what);
 void wait_cause_clear(struct view *view); /* another run */
 
 #endif

@@ -105,12 +105,12 @@ static gboolean on_soon(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-void wait_coloring_on_notification(struct view *view, enum notification news)
+void wait_coloring_on_notification(struct view *view, enum notification what)
 {
     struct wait_coloring *t = wait_coloring_state(view);
-    if (news == NOTIFY_DIAGRAM)
+    if (what == NOTIFY_DIAGRAM)
         t->made = false;
-    t->stale |= news == NOTIFY_DIAGRAM || news == NOTIFY_RUN_UPDATED || news == NOTIFY_QUIET;
+    t->stale |= what == NOTIFY_DIAGRAM || what == NOTIFY_RUN_UPDATED || what == NOTIFY_QUIET;
     if (view->viewer_settings.tints)
         wait_coloring_request_soon(view, t);
 }

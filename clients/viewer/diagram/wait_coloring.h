@@ -22,7 +22,7 @@ double wait_coloring_draw_key(cairo_t *cr, double x_px, double y_px,
                               const struct paint_theme *theme);
 void wait_coloring_draw(struct view *view, cairo_t *cr, int width, int height);
 double wait_coloring_key_px(void); /* width of the key at the right of the diagram */
-void wait_coloring_on_notification(struct view *view, enum notification news);
+void wait_coloring_on_notification(struct view *view, enum notification what);
 void wait_coloring_clear(struct view *view); /* another run */
 void wait_coloring_print(
     struct view *view, FILE *f); /* "wait rendezvous 3 120 180": class, row, from, to; for tests */

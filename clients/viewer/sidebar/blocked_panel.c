@@ -272,11 +272,11 @@ static bool is_time(struct view *view, const struct blocked_panel *state)
            g_get_monotonic_time() - state->asked_us > ASKED_EVERY_US;
 }
 
-static void blocked_panel_on_notification(struct view *view, enum notification news)
+static void blocked_panel_on_notification(struct view *view, enum notification what)
 {
     struct blocked_panel *state = panel_state(view, &panel_waiting);
-    if (news == NOTIFY_TAB_SHOWN || news == NOTIFY_QUIET ||
-        (news == NOTIFY_RUN_UPDATED && is_time(view, state)))
+    if (what == NOTIFY_TAB_SHOWN || what == NOTIFY_QUIET ||
+        (what == NOTIFY_RUN_UPDATED && is_time(view, state)))
         blocked_panel_request_waits(view, state);
 }
 

@@ -163,11 +163,11 @@ static void refresh_later(struct view *view)
         state->idle = g_idle_add_full(G_PRIORITY_LOW, on_idle, view, NULL);
 }
 
-static void event_panel_on_notification(struct view *view, enum notification news)
+static void event_panel_on_notification(struct view *view, enum notification what)
 {
-    if (news == NOTIFY_SELECTION || news == NOTIFY_DIAGRAM || news == NOTIFY_WAIT_CAUSE)
+    if (what == NOTIFY_SELECTION || what == NOTIFY_DIAGRAM || what == NOTIFY_WAIT_CAUSE)
         refresh_later(view);
-    else if (news == NOTIFY_SELECTION_RELATIONS)
+    else if (what == NOTIFY_SELECTION_RELATIONS)
         event_panel_show_relation(view, panel_state(view, &panel_event));
 }
 

@@ -145,9 +145,9 @@ bool notes_panel_first_and_last(const struct view *view, struct event_id ends[2]
     return true;
 }
 
-static void notes_panel_on_notification(struct view *view, enum notification news)
+static void notes_panel_on_notification(struct view *view, enum notification what)
 {
-    if (news == NOTIFY_NOTES)
+    if (what == NOTIFY_NOTES)
         show_notes(view);
 }
 

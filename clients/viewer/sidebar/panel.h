@@ -14,7 +14,7 @@ struct view;
 struct panel {
     const char *name, *title; /* of its page: for actions; for display */
     GtkWidget *(*build)(struct view *view);
-    void (*on_notification)(struct view *view, enum notification news); /* or NULL */
+    void (*on_notification)(struct view *view, enum notification what); /* or NULL */
     void (*clear)(struct view *view);                /* another run; or NULL */
 };
 

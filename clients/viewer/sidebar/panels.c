@@ -6,11 +6,11 @@
 #define ROW(name) &panel_##name,
 static const struct panel *const panels[] = {PANELS(ROW)};
 
-static void panels_on_notification(struct view *view, enum notification news)
+static void panels_on_notification(struct view *view, enum notification what)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(panels); i++)
         if (panels[i]->on_notification)
-            panels[i]->on_notification(view, news);
+            panels[i]->on_notification(view, what);
 }
 
 void panels_clear(struct view *view)

@@ -62,10 +62,10 @@ static void problems_panel_receive_problems(void *user, const struct response_ch
         add_pending(view, state->list, answer->in);
 }
 
-static void problems_panel_on_notification(struct view *view, enum notification news)
+static void problems_panel_on_notification(struct view *view, enum notification what)
 {
     struct problems_panel *state = panel_state(view, &panel_trouble);
-    if (news == NOTIFY_TAB_SHOWN)
+    if (what == NOTIFY_TAB_SHOWN)
         request_slot_send(&view->server_link, &state->asked, REQUEST_STAT, NULL,
                           problems_panel_receive_problems, view);
 }

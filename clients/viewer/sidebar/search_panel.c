@@ -150,13 +150,13 @@ static void search_panel_show_hits(struct view *view)
     go_first(view);
 }
 
-static void search_panel_on_notification(struct view *view, enum notification news)
+static void search_panel_on_notification(struct view *view, enum notification what)
 {
-    if (news == NOTIFY_HITS)
+    if (what == NOTIFY_HITS)
         search_panel_show_hits(view);
-    else if (news == NOTIFY_RUN_UPDATED)
+    else if (what == NOTIFY_RUN_UPDATED)
         event_list_update_count(search_panel_state(view)->events);
-    else if (news == NOTIFY_SELECTION)
+    else if (what == NOTIFY_SELECTION)
         event_list_select(search_panel_state(view)->events);
 }
 

@@ -78,9 +78,9 @@ static void on_text_mapped(GtkWidget *widget, gpointer data)
     text_panel_refresh_text(data);
 }
 
-static void text_panel_on_notification(struct view *view, enum notification news)
+static void text_panel_on_notification(struct view *view, enum notification what)
 {
-    if (news == NOTIFY_DIAGRAM || news == NOTIFY_EVENT_RELATIONS)
+    if (what == NOTIFY_DIAGRAM || what == NOTIFY_EVENT_RELATIONS)
         text_panel_refresh_text(view);
 }
 

@@ -219,14 +219,14 @@ void order_stream_gap(struct order *order, uint64_t key, uint64_t first, uint64_
     byte_stream_wake(order, stream);
 }
 
-bool order_stream_late(struct order *order, uint64_t now_ns, uint64_t patience_ns, uint64_t *stream)
+bool order_stream_late(struct order *order, uint64_t now_ns, uint64_t timeout_ns, uint64_t *stream)
 {
     struct stream_ends_state *k = order->streams.ends;
     for (; k && k->stamped < k->count; k->stamped++)
         k->late[k->stamped]->ends->since_ns = now_ns;
     while (k && k->first < k->count) {
         const struct byte_stream *oldest = k->late[k->first];
-        if (is_late(oldest->ends) && now_ns - oldest->ends->since_ns < patience_ns)
+        if (is_late(oldest->ends) && now_ns - oldest->ends->since_ns < timeout_ns)
             return false;
         k->first++;
         *stream = oldest->key;

@@ -445,4 +445,4 @@ const struct query query_table = {.begin = table_begin,
                                   .step = table_work,
                                   .put = table_put,
                                   .free = table_free,
-                                  .most = LIMIT_QUESTIONS};
+                                  .most = LIMIT_QUERIES};

@@ -70,8 +70,8 @@ struct event_id table_event(const struct table_view *view, uint64_t position);
 
 /* ---- making a table ---- */
 
-/* A column of a table whose columns do not depend on the request: tables have an array of these,
- * indexed by the enum of their columns. */
+/* A column of a table. Tables have an array of these, indexed by the enum of their columns; a table
+ * whose columns depend on the request changes a copy. */
 struct column_definition {
     const char *name, *title;
     enum table_kind kind;
