@@ -302,6 +302,11 @@ poet_line_t poet_task_at(const char *kind, const char *name, const void *object,
  * time; handing it to another must synchronize the two. */
 void poet_task_switch(poet_line_t task);
 
+/* Returns whether the calling thread is within libpoet, such as in the hook of a
+ * measured function. A runtime that switches tasks in a signal handler must not do so
+ * then, but later. Async-signal-safe. */
+int poet_busy(void);
+
 /* Names the calling thread of the system, which runs tasks, in reports of task
  * placement, and the group of such threads that it is in (NULL: none). At most 63 bytes
  * each. Call it before the first poet_task_switch(), and again when a name changes;

@@ -183,6 +183,12 @@ void poet_task_switch(poet_line_t task)
     thread_mine = to;
 }
 
+int poet_busy(void)
+{
+    const struct traced_thread *t = thread_mine;
+    return t && (t->busy || region_is_changing(t));
+}
+
 void poet_task_stack(poet_line_t task, const void *memory, size_t bytes)
 {
     struct traced_thread *t = user_line_thread(task);

@@ -253,6 +253,12 @@ void region_forked(struct traced_thread *t)
          -1, 0);
 }
 
+bool region_is_changing(const struct traced_thread *t)
+{
+    const struct thread_profile *m = t->profile;
+    return m && (m->changing_stack || m->reading_stack);
+}
+
 void region_pause(struct traced_thread *t)
 {
     struct thread_profile *m = t->profile;

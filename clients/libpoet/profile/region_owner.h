@@ -40,6 +40,8 @@ void region_stays(struct traced_thread *thread);
 /* Called in a child, which has no other threads and must not write to its parent's region. thread:
  * may be NULL. */
 void region_forked(struct traced_thread *thread);
+/* Returns whether a call of the thread is just being begun or ended. Async-signal-safe. */
+bool region_is_changing(const struct traced_thread *thread);
 /* Called when another task replaces this one on a thread of the system, and when it resumes. */
 void region_pause(struct traced_thread *thread);
 void region_resume(struct traced_thread *thread);
