@@ -55,6 +55,7 @@ static void read_kind(struct description_reader *reader, const config_setting_t 
                                        "sort_by_name",
                                        "show_location",
                                        "number_duplicates",
+                                       "named_by_constructor",
                                        "category",
                                        "trace_in_libraries",
                                        "launcher_started",
@@ -78,6 +79,7 @@ static void read_kind(struct description_reader *reader, const config_setting_t 
     description_get_bool(reader, s, "sort_by_name", &kind->sorted);
     description_get_bool(reader, s, "show_location", &kind->away);
     description_get_bool(reader, s, "number_duplicates", &kind->numbered);
+    description_get_bool(reader, s, "named_by_constructor", &kind->by_constructor);
     description_get_bool(reader, s, "trace_in_libraries", &kind->everywhere);
     description_get_bool(reader, s, "launcher_started", &kind->launched);
     description_get_bool(reader, s, "remote", &kind->remote);

@@ -71,6 +71,8 @@ struct target_line_type {
     bool launched;
     bool remote; /* such objects lead to other hosts */
     bool numbered; /* lines of one name are distinguished by numbers: w, w#2 */
+    /* a line without a name has that of the class in whose constructor it was opened */
+    bool by_constructor;
     uint8_t category; /* an enum target_category, of events on its lines or about them */
     int part; /* the last part of the description that mentions it */
 };

@@ -13,11 +13,38 @@ static bool is_exact(const char *symbol)
     return !plus || plus[1 + strspn(plus + 1, "0123456789")] != 0;
 }
 
+/* Returns the class of a constructor, "Buffer<a::b>" of "N::Buffer<a::b>::Buffer", or NULL for
+ * another function. Valid until the next call. */
+static const char *constructed_class(const char *function)
+{
+    static char text[128];
+    const char *class = NULL, *name = function; /* the last two parts of the name */
+    unsigned depth = 0;
+    for (const char *c = function; *c; c++) {
+        depth += *c == '<' ? 1u : *c == '>' && depth ? UINT32_MAX : 0u;
+        if (!depth && c[0] == ':' && c[1] == ':') {
+            class = name;
+            name = ++c + 1;
+        }
+    }
+    size_t n = class ? (size_t)(name - class) - 2 : 0, plain = class ? strcspn(class, "<:") : 0;
+    if (!n || n >= sizeof text || strlen(name) != plain || strncmp(name, class, plain) != 0)
+        return NULL;
+    memcpy(text, class, n);
+    text[n] = 0;
+    return text;
+}
+
 /* Returns the entry function of a thread; or else the variable that is or contains the object; or
  * else the location where it was created. */
-static const char *looked_up(const struct line_metadata *line, struct symbolizer *sites)
+static const char *looked_up(const struct line_metadata *line, const struct target_line_type *kind,
+                             struct symbolizer *sites)
 {
     uint32_t process = line->is.process;
+    if (kind && kind->by_constructor && line->is.entry) {
+        const char *built = constructed_class(symbolize(sites, process, line->is.entry).function);
+        return built ? built : kind->title;
+    }
     const char *name = line->is.entry ? symbolizer_symbol(sites, process, line->is.entry) : NULL;
     if (name && is_exact(name))
         return name;
@@ -34,7 +61,7 @@ const char *line_label_text(const struct trace_metadata *book, struct symbolizer
         return "?";
     if (*line->is.name)
         return line->is.name;
-    const char *name = looked_up(line, sites);
+    const char *name = looked_up(line, metadata_line_type(book, number), sites);
     uint64_t address = line->is.entry ? line->is.entry : line->is.object;
     if (name)
         return name;

@@ -122,7 +122,9 @@ const char *demangle_shorten(const char *symbol, char *text, size_t size)
             *call = 0;
         async = false;
     }
-    snprintf(text, size, "%s%s", async ? "async " : "", name);
+    /* (uC++ renames the function main.) */
+    snprintf(text, size, "%s%s", async ? "async " : "",
+             strcmp(name, "uCpp_main") == 0 ? "main" : name);
     free(name);
     return text;
 }
@@ -186,8 +188,9 @@ static bool is_followed(Dwarf_Die *die)
                            ? dwarf_diename(&type)
                            : NULL;
     static const char *const names[] = {
-        "pthread_",           "sem_t",      "mtx_t",       "cnd_t",  "once_flag", "mutex",
-        "condition_variable", "recursive_", "timed_mutex", "shared_"};
+        "pthread_",           "sem_t",      "mtx_t",       "cnd_t",   "once_flag",  "mutex",
+        "condition_variable", "recursive_", "timed_mutex", "shared_", "uOwnerLock", "uMutexLock",
+        "uCondLock",          "uSemaphore"};
     for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
             return true;

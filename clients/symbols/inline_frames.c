@@ -2,8 +2,11 @@
 #include "clients/symbols/inline_frames.h"
 
 #include <dwarf.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- DWARF ---- */
 
@@ -93,10 +96,19 @@ void inline_frames_collect(Dwarf_Die *unit, Dwarf_Addr address, struct inline_fr
     free(chain);
 }
 
+/* Returns whether it is beside the main header of uC++. */
+static bool is_of_ucpp(const char *path)
+{
+    char main[PATH_MAX];
+    const char *inc = strstr(path, "/inc/u");
+    int n = inc ? snprintf(main, sizeof main, "%.*s/inc/uC++.h", (int)(inc - path), path) : 0;
+    return n > 0 && (size_t)n < sizeof main && !strchr(inc + 5, '/') && access(main, F_OK) == 0;
+}
+
 static bool is_system(const char *path)
 {
     return strncmp(path, "/usr/include/", 13) == 0 || strncmp(path, "/usr/lib/", 9) == 0 ||
-           strstr(path, "/include/c++/");
+           strstr(path, "/include/c++/") || is_of_ucpp(path);
 }
 
 uint32_t inline_frames_own(const struct inline_frames *list)
