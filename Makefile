@@ -99,10 +99,14 @@ $(B)/o/clients/connection/install_paths.o: CFLAGS_MODULE += $(CFLAGS_INSTALLED)
 # To be incremented when a program linked with an older libpoet cannot run with this one.
 ABI = 0
 
+# Sources of the adapter for uC++, which poetcc++ builds with the user's u++.
+UCPP = $(wildcard clients/ucpp/*)
+
 BIN = $(B)/bin/poet $(B)/bin/poetcc $(B)/bin/poetcc++ $(B)/libexec/poet/poet-server \
       $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/pkgconfig/poet.pc $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-memory.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/traced_calls.h $(B)/include/poet/atomics/stdatomic.h $(B)/include/poet/atomics/atomic \
       $(patsubst config/%,$(B)/share/poet/config/%,$(wildcard config/*.conf)) \
-      $(patsubst clients/gdb/%,$(B)/share/poet/gdb/%,$(wildcard clients/gdb/*.py)) $(B)/share/poet/python/poet.py
+      $(patsubst clients/gdb/%,$(B)/share/poet/gdb/%,$(wildcard clients/gdb/*.py)) $(B)/share/poet/python/poet.py \
+      $(patsubst clients/ucpp/%,$(B)/share/poet/ucpp/%,$(UCPP))
 BIN += $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.so) $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) $(B)/lib/poet/libpoet-process.preload $(B)/lib/poet/libpoet-omp.preload
 PROGRAMS = $(B)/bin/poet $(B)/libexec/poet/poet-server
 ifeq ($(HAVE_FAR),yes)
@@ -276,6 +280,12 @@ $(B)/share/poet/gdb/%: clients/gdb/%
 $(B)/share/poet/python/%: clients/python/%
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
+$(B)/share/poet/ucpp/%.sh: clients/ucpp/%.sh
+	$(call step,COPY,$@)
+	$(Q)install -D -m 755 $< $@
+$(B)/share/poet/ucpp/%: clients/ucpp/%
+	$(call step,COPY,$@)
+	$(Q)install -D -m 644 $< $@
 $(B)/share/poet/config/%: config/%
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
@@ -526,6 +536,8 @@ install: all
 	install -m 644 config/*.conf "$(DESTDIR)$(PREFIX)"/share/poet/config
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/poet/gdb clients/gdb/*.py
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/poet/python clients/python/poet.py
+	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/share/poet/ucpp $(filter-out %.sh,$(UCPP))
+	install -m 755 -t "$(DESTDIR)$(PREFIX)"/share/poet/ucpp $(filter %.sh,$(UCPP))
 	install -m 644 $(MANUALS) "$(DESTDIR)$(PREFIX)"/share/man/man1
 	ln -sf poetcc.1 "$(DESTDIR)$(PREFIX)"/share/man/man1/poetcc++.1
 ifeq ($(HAVE_GTK),yes)

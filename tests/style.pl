@@ -174,7 +174,7 @@ if (@stop) {
         push @hits, "$path:$line: $1" while $text =~ /\b($word)\b/gi;
     };
     for my $path (@product) {
-        next if $path =~ m{^examples/ucpp/}; # uses the terms of uC++
+        next if $path =~ m{^(?:examples|clients)/ucpp/}; # uses the terms of uC++
         while ($file{$path} =~ m{(/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*")}gs) {
             $look->($path, line_of($file{$path}, $-[0]), $1);
         }

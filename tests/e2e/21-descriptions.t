@@ -24,9 +24,9 @@ new = {n: "".join(random.choice("kqxz7_") for _ in range(9)) for n in names}
 for n in names:
     for key in ("name", "partner"):
         text = re.sub(rf'({key} = )"{n}"', rf'\1"{new[n]}"', text)
-    text = re.sub(rf'((?:line_types|allowed_after_on_line|allowed_after_in_thread|woken_by|ended_by) = \[[^\]]*)"{n}"', rf'\1"{new[n]}"', text)
-    while re.search(rf'((?:line_types|allowed_after_on_line|allowed_after_in_thread|woken_by|ended_by) = \[[^\]]*)"{n}"', text):
-        text = re.sub(rf'((?:line_types|allowed_after_on_line|allowed_after_in_thread|woken_by|ended_by) = \[[^\]]*)"{n}"', rf'\1"{new[n]}"', text)
+    text = re.sub(rf'((?:line_types|allowed_after_on_line|allowed_after_in_thread|woken_by|ended_by|ordered_after) = \[[^\]]*)"{n}"', rf'\1"{new[n]}"', text)
+    while re.search(rf'((?:line_types|allowed_after_on_line|allowed_after_in_thread|woken_by|ended_by|ordered_after) = \[[^\]]*)"{n}"', text):
+        text = re.sub(rf'((?:line_types|allowed_after_on_line|allowed_after_in_thread|woken_by|ended_by|ordered_after) = \[[^\]]*)"{n}"', rf'\1"{new[n]}"', text)
     code = code.replace(f'"{n}"', f'"{new[n]}"')
 text = text.replace('name = "ucpp"', 'name = "zzqx"')
 code = code.replace('POET_RUNTIME("ucpp")', 'POET_RUNTIME("zzqx")')

@@ -1,0 +1,417 @@
+/* Tasks and the processors that run them; coroutines; exceptions that are raised at another
+ * task. */
+#include "objects.h"
+
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+
+static bool task_is_of_kernel(const char *name)
+{
+    static const char *const of_kernel[] = {"uBootTask", "uProcessorTask", "uSystemTask",
+                                            "uProcessorKernel"};
+    for (const char *n : of_kernel)
+        if (strcmp(n, name) == 0)
+            return true;
+    return false;
+}
+
+static bool task_is_main(const uBaseTask &task)
+{
+    return strcmp(task.getName(), "program main") == 0;
+}
+
+/* ---- switches ---- */
+
+static void task_announce_processor()
+{
+    static unsigned processors;
+    static __thread unsigned number;
+    static __thread const uCluster *announced;
+    const uCluster *cluster = &uThisCluster();
+    if (announced == cluster)
+        return;
+    if (!number)
+        number = __atomic_add_fetch(&processors, 1, __ATOMIC_RELAXED);
+    announced = cluster;
+    char name[32];
+    snprintf(name, sizeof name, "processor %u", number);
+    poet_worker_thread(name, cluster->getName());
+}
+
+static OUT_OF_LINE void task_switch_begin()
+{
+    if (object_find(&uThisTask()))
+        poet_task_switch(0);
+}
+
+/* (Not inlined: the task may go on on another processor.) */
+static OUT_OF_LINE void task_switch_end()
+{
+    const object *o = object_find(&uThisTask());
+    if (!o || !o->line)
+        return;
+    task_announce_processor();
+    poet_task_switch(o->line);
+}
+
+WRAP(void, _ZN14uBaseCoroutine9taskCxtSwEv, uBaseCoroutine *kernel)
+{
+    task_switch_begin();
+    __real__ZN14uBaseCoroutine9taskCxtSwEv(kernel);
+    task_switch_end();
+}
+
+/* The end of a time slice, in a signal handler: it is skipped if that interrupts libpoet. */
+WRAP(void, _ZN9uBaseTask17uYieldInvoluntaryEv, uBaseTask *task)
+{
+    if (!poet_busy())
+        __real__ZN9uBaseTask17uYieldInvoluntaryEv(task);
+}
+
+/* ---- tasks ---- */
+
+static void task_starts(uBaseTask &task, const void *site)
+{
+    section s;
+    if (s.self && s.task == &task)
+        mark(s.self, s.self->line, START, site);
+}
+
+static void task_ends(const void *site)
+{
+    section s;
+    if (!s.self)
+        return;
+    mark(s.self, s.self->line, END, site);
+    s.self->ended = true;
+}
+
+/* The program's main, which u++ has renamed; nullptr: not found. */
+static const void *task_main_address()
+{
+    static const char *const names[] = {"_Z9uCpp_mainv", "_Z9uCpp_mainiPPc", "_Z9uCpp_mainiPPcS0_"};
+    const void *address = nullptr;
+    for (const char *name : names)
+        address = address ? address : dlsym(RTLD_DEFAULT, name);
+    return address;
+}
+
+/* (Before the task is made ready.) */
+static void task_create(uBaseTask *task, UPP::uSerial *mutex, const char *name, const char *site)
+{
+    bool is_main = strcmp(name, "uMain") == 0;
+    section s(mutex);
+    object *o = object_find(mutex);
+    if (!o)
+        o = object_new(TASK, mutex, site);
+    if (!o)
+        return;
+    o->kind = TASK;
+    o->address = task;
+    o->made_at = o->site = is_main ? task_main_address() : site;
+    o->of_class = name;
+    o->name = is_main ? "main" : name;
+    object_add(task, o);
+    object_open(o, s.self);
+    poet_task_stack(o->line, task->limit_, size_t((char *)task->base_ - (char *)task->limit_));
+}
+
+WRAP(void, _ZN9uBaseTask16uTaskConstructorC1EN3UPP7uActionERNS1_7uSerialERS_R8uBasePIQPKcb,
+     uBaseTask::uTaskConstructor *self, UPP::uAction f, UPP::uSerial *mutex, uBaseTask *task,
+     uBasePIQ *queue, const char *name, bool profile)
+{
+    if (f == UPP::uYes && task_is_of_kernel(name))
+        object_forget_pending(mutex);
+    else if (f == UPP::uYes)
+        task_create(task, mutex, name, code_call_of_member(SITE, FRAME, name));
+    __real__ZN9uBaseTask16uTaskConstructorC1EN3UPP7uActionERNS1_7uSerialERS_R8uBasePIQPKcb(
+        self, f, mutex, task, queue, name, profile);
+}
+
+static void task_delete(uBaseTask &task, const char *site)
+{
+    section s;
+    object *o = object_find(&task);
+    if (!o)
+        return;
+    if (!s.self)
+        poet_task_switch(o->line);
+    mark(s.self ? s.self : o, o->line, DELETE, site, nullptr, POET_CLOSES);
+    if (!s.self)
+        poet_task_switch(0);
+    poet_task_release(o->line);
+    object_free(o, task.serial_);
+}
+
+WRAP(void, _ZN9uBaseTask15uTaskDestructorD1Ev, uBaseTask::uTaskDestructor *self)
+{
+    if (self->f == UPP::uYes)
+        task_delete(self->task, SITE);
+    __real__ZN9uBaseTask15uTaskDestructorD1Ev(self);
+}
+
+WRAP(void, _ZN9uBaseTask9uTaskMainC1ERS_, uBaseTask::uTaskMain *self, uBaseTask *task)
+{
+    __real__ZN9uBaseTask9uTaskMainC1ERS_(self, task);
+    if (task->recursion_ == 1)
+        task_starts(*task, SITE);
+}
+
+WRAP(void, _ZN9uBaseTask9uTaskMainD1Ev, uBaseTask::uTaskMain *self)
+{
+    if (self->task.recursion_ == 1)
+        task_ends(SITE);
+    __real__ZN9uBaseTask9uTaskMainD1Ev(self);
+}
+
+static void task_open_early()
+{
+    section s;
+    if (s.self)
+        object_open_early(s.self);
+}
+
+WRAP(void, _ZN3UPP12uMachContext10invokeTaskER9uBaseTask, uBaseTask *task)
+{
+    task_switch_end();
+    if (task_is_main(*task)) {
+        task_starts(*task, task_main_address());
+        task_open_early();
+    }
+    __real__ZN3UPP12uMachContext10invokeTaskER9uBaseTask(task);
+}
+
+WRAP(void, _ZN9uBaseTask8setStateENS_5StateE, uBaseTask *task, uBaseTask::State state)
+{
+    if (state == uBaseTask::Terminate && task_is_main(*task))
+        task_ends(task_main_address());
+    __real__ZN9uBaseTask8setStateENS_5StateE(task, state);
+}
+
+WRAP(const char *, _ZN14uBaseCoroutine7setNameEPKc, uBaseCoroutine *self, const char *name)
+{
+    if (strcmp(name, "program main") != 0) {
+        section s;
+        const object *o = object_find(self);
+        if (o && o->line)
+            poet_line_name(o->line, name);
+    }
+    return __real__ZN14uBaseCoroutine7setNameEPKc(self, name);
+}
+
+/* ---- waits for a time, other clusters ---- */
+
+static void task_mark(event_type type, const char *site)
+{
+    section s;
+    if (s.self)
+        mark(s.self, place_of(s.stack()), type, site);
+}
+
+WRAP(void, _ZN9uBaseTask5sleepE5uTime, uTime time)
+{
+    task_mark(SLEEP, SITE);
+    __real__ZN9uBaseTask5sleepE5uTime(time);
+    task_mark(AWAKE, SITE);
+}
+
+WRAP(void, _ZN9uBaseTask5sleepE9uDuration, uDuration duration)
+{
+    task_mark(SLEEP, SITE);
+    __real__ZN9uBaseTask5sleepE9uDuration(duration);
+    task_mark(AWAKE, SITE);
+}
+
+WRAP(uCluster *, _ZN9uBaseTask7migrateER8uCluster, uCluster *cluster)
+{
+    {
+        const char *site = SITE;
+        section s;
+        if (s.self && s.task->currCluster_ != cluster) {
+            mark(s.self, place_of(s.stack()), MOVE, site);
+            poet_annotate(s.self->last, "to cluster %s", cluster->getName());
+        }
+    }
+    return __real__ZN9uBaseTask7migrateER8uCluster(cluster);
+}
+
+/* ---- coroutines ---- */
+
+static void coroutine_create(uBaseCoroutine *coroutine, UPP::uSerial *mutex, const char *name,
+                             const char *site)
+{
+    section s(mutex);
+    object *o = mutex ? object_find(mutex) : nullptr;
+    if (!o)
+        o = object_new(COROUTINE, coroutine, site);
+    if (!o)
+        return;
+    o->kind = mutex ? COROUTINE_MONITOR : COROUTINE;
+    o->address = coroutine;
+    o->made_at = o->site = site;
+    o->of_class = o->name = name;
+    object_add(coroutine, o);
+    o->stack =
+        poet_stack(coroutine->limit_, size_t((char *)coroutine->base_ - (char *)coroutine->limit_));
+    if (s.self)
+        object_open(o, s.self);
+    else if (!mutex)
+        object_add_early(o);
+}
+
+WRAP(void, _ZN14uBaseCoroutine21uCoroutineConstructorC1EN3UPP7uActionERNS1_7uSerialERS_PKc,
+     uBaseCoroutine::uCoroutineConstructor *self, UPP::uAction f, UPP::uSerial *mutex,
+     uBaseCoroutine *coroutine, const char *name)
+{
+    __real__ZN14uBaseCoroutine21uCoroutineConstructorC1EN3UPP7uActionERNS1_7uSerialERS_PKc(
+        self, f, mutex, coroutine, name);
+    if (f == UPP::uYes && !task_is_of_kernel(name))
+        coroutine_create(coroutine, mutex, name, code_call_of_member(SITE, FRAME, name));
+}
+
+/* (A coroutine-monitor is deleted with its mutex.) */
+static void coroutine_delete(uBaseCoroutine *coroutine, const char *site)
+{
+    section s;
+    object *o = object_find(coroutine);
+    if (!o || o->kind != COROUTINE)
+        return;
+    if (s.self && o->line)
+        mark(s.self, o->line, DELETE, site, nullptr, POET_CLOSES);
+    poet_stack_gone(o->stack);
+    object_free(o, nullptr);
+}
+
+static void coroutine_run_stack(uBaseCoroutine *to, bool back)
+{
+    section s;
+    const object *o = object_find(to);
+    if (s.self && o)
+        poet_stack_run(o->stack, back ? 0 : POET_STACK_CALLED);
+}
+
+/* The stack of a coroutine that has not ended is unwound here. */
+WRAP(void, _ZN14uBaseCoroutine20uCoroutineDestructorC1ERS_,
+     uBaseCoroutine::uCoroutineDestructor *self, uBaseCoroutine *coroutine)
+{
+    bool unwinds = coroutine->getState() != uBaseCoroutine::Halt && coroutine->last_;
+    if (unwinds)
+        coroutine_run_stack(coroutine, true);
+    __real__ZN14uBaseCoroutine20uCoroutineDestructorC1ERS_(self, coroutine);
+    if (unwinds)
+        coroutine_run_stack(&uThisCoroutine(), true);
+    coroutine_delete(coroutine, SITE);
+}
+
+/* The thread goes from one stack to another one, and back to the one that resumed it last. */
+static void coroutine_switch(uBaseCoroutine *from, uBaseCoroutine *to, bool back, const char *site)
+{
+    section s;
+    object *f = object_find(from), *t = object_find(to);
+    if (!s.self || !f || !t || from == to)
+        return;
+    object_open(f, s.self);
+    object_open(t, s.self);
+    poet_line_t a = place_of(f), b = place_of(t);
+    if (a == b)
+        mark(s.self, a, back ? SUSPEND : RESUME, site);
+    else if (back)
+        pair(s.self, b, SUSPENDED, a, SUSPEND, site);
+    else
+        pair(s.self, a, RESUME, b, RESUMED, site);
+    poet_set_current_line(b);
+}
+
+/* (A resume has stored who resumes, before it comes here.) */
+WRAP(void, _ZN14uBaseCoroutine8corCxtSwEv, uBaseCoroutine *to)
+{
+    uBaseCoroutine *from = &uThisCoroutine();
+    bool back = from->last_ == to && to->last_ != from,
+         unwinds = to->cancelled() || from->cancelled();
+    if (from != to && !unwinds) {
+        coroutine_switch(from, to, back, SITE);
+        coroutine_run_stack(to, back);
+    }
+    __real__ZN14uBaseCoroutine8corCxtSwEv(to);
+}
+
+WRAP(void, _ZN14uBaseCoroutine9corFinishEv, uBaseCoroutine *coroutine)
+{
+    if (!coroutine->cancelled()) {
+        coroutine_switch(coroutine, coroutine->starter_, true, SITE);
+        coroutine_run_stack(coroutine->starter_, true);
+    }
+    __real__ZN14uBaseCoroutine9corFinishEv(coroutine);
+}
+
+/* ---- exceptions ---- */
+
+static void exception_raise(const uBaseException &exception, uBaseCoroutine &target, bool again,
+                            const char *site)
+{
+    section s;
+    object *o = object_find(&target);
+    raised_exception *raised = s.self && o ? raised_exception_new() : nullptr;
+    if (!raised)
+        return;
+    mark(s.self, place_of(s.stack()), RAISE, site, o);
+    raised->source = again ? exception.src : &s.task->getCoroutine();
+    raised->type = exception.getExceptionType();
+    raised->raise = s.self->last;
+    o->raised_lock.acquire();
+    raised_exception **last = &o->raised;
+    while (*last)
+        last = &(*last)->next;
+    *last = raised;
+    o->raised_lock.release();
+}
+
+WRAP(void, _ZN4uEHM9asyncTossERK14uBaseExceptionR14uBaseCoroutineNS0_9RaiseKindEb,
+     const uBaseException *exception, uBaseCoroutine *target, uBaseException::RaiseKind kind,
+     bool again)
+{
+    if (target->getState() != uBaseCoroutine::Halt)
+        exception_raise(*exception, *target, again, code_call_of_member(SITE, FRAME, "uEHM"));
+    __real__ZN4uEHM9asyncTossERK14uBaseExceptionR14uBaseCoroutineNS0_9RaiseKindEb(exception, target,
+                                                                                  kind, again);
+}
+
+/* The first exception from a source to a stack that has that type. */
+static raised_exception *exception_take(object *o, const uBaseException &exception)
+{
+    o->raised_lock.acquire();
+    raised_exception **at = &o->raised;
+    while (*at && ((*at)->source != exception.src || *(*at)->type != *exception.getExceptionType()))
+        at = &(*at)->next;
+    raised_exception *raised = *at;
+    if (raised)
+        *at = raised->next;
+    o->raised_lock.release();
+    return raised;
+}
+
+/* Marks the exceptions that the call of poll() is about to handle. */
+static void exception_handle(uBaseCoroutine &stack, const char *site)
+{
+    uEHM::AsyncEMsgBuffer &messages = stack.asyncEBuf;
+    for (uEHM::AsyncEMsg *m = messages.head(); m; m = messages.nextVisible(m)) {
+        if (m->hidden || !uEHM::deliverable_exception(m->asyncException->getExceptionType()))
+            continue;
+        section s;
+        object *o = s.self ? s.stack() : nullptr;
+        raised_exception *raised = o ? exception_take(o, *m->asyncException) : nullptr;
+        if (!raised)
+            continue;
+        mark(s.self, place_of(o), RAISED, site, nullptr, 0, raised->raise);
+        raised_exception_free(raised);
+    }
+}
+
+WRAP(int, _ZN4uEHM4pollEv, void)
+{
+    uBaseCoroutine &stack = uThisCoroutine();
+    if (stack.asyncEBuf.head() && !stack.cancelInProgress())
+        exception_handle(stack, SITE);
+    return __real__ZN4uEHM4pollEv();
+}

@@ -1,0 +1,71 @@
+#!/bin/bash
+# What twelve programs of real µC++ sent, kept as text and sent again: events of all kinds of ucpp.conf, where there is no
+# u++. (215-real-ucpp.t makes these texts: POET_TEST_KEEP=DIRECTORY.)
+. "$(dirname "$0")/lib.sh"
+export POET_QUIET=1
+texts=$root/tests/e2e/ucpp
+poetcc -trace -g -Wall -Wextra -Werror "$texts/send.c" -o send || exit 1
+for text in "$texts"/*.sent; do
+    program=$(basename "$text" .sent)
+    POET_OUTPUT=$program.poet ./send <"$text" || not_ok "$program: is sent"
+    until_true finished "$program.poet"
+    check "$program: poet check accepts the trace" poet check "$program.poet"
+    is "$program: the trace has these events in this order" \
+        "$(poet dump --json "$program.poet" | python3 "$texts/sent.py" | sort)" "$(sort "$text")"
+done
+for program in semaphores accepting waiting coroutines fibonacci inside; do
+    like "$program: its lines are those of the reference" \
+        "$(poet dump --json "$program.poet" | python3 "$root/tests/e2e/ucpp.py" "$program" 2>&1)" "^1 runs"
+done
+is "a changed text is noticed" "$(sed 's/ ready / signal /' "$texts/waiting.sent" | POET_OUTPUT=changed.poet ./send
+    until_true finished changed.poet
+    poet dump --json changed.poet | python3 "$root/tests/e2e/ucpp.py" waiting >/dev/null && echo accepted)" ""
+
+# ---- a line without a name has that of the class in whose constructor it was opened ----
+cat >built.cc <<'C'
+#include <poet.h>
+POET_RUNTIME("ucpp");
+__attribute__((noinline)) poet_line_t open_here(const void *object)
+{
+    poet_line_t line = poet_line_at("monitor", nullptr, object, 0, (char *)__builtin_return_address(0) - 1);
+    poet_event(line, poet_type("create", nullptr), 0, 0);
+    return line;
+}
+template <typename T> struct buffer {
+    poet_line_t line;
+    T item;
+    buffer() : line(open_here(this)) {}
+};
+namespace outer {
+struct gate {
+    buffer<long> inside;
+    poet_line_t line;
+    gate() : line(open_here(this)) {}
+};
+struct far_gate {
+    poet_line_t line;
+    __attribute__((noinline)) far_gate() { line = open_here(this); }
+};
+}
+static char plain;
+int main()
+{
+    poet_line_t self = poet_task("task", "main", nullptr);
+    poet_task_switch(self);
+    poet_event(self, poet_type("create", nullptr), 0, 0);
+    buffer<int> b;
+    outer::gate g;
+    outer::far_gate f;
+    buffer<outer::far_gate *> p;
+    return open_here(&plain) == 0 || !b.line || !g.line || !f.line || !p.line;
+}
+C
+for level in -O0 -O2; do
+    poetcc++ -trace -g $level built.cc -o built || exit 1
+    POET_OUTPUT=built$level.poet ./built || not_ok "$level: the program ends with 0"
+    until_true finished "built$level.poet"
+    is "lines are named by constructors, $level" \
+        "$(poet dump --json "built$level.poet" | json '.[] | select(.kind? == "monitor") | .name' | paste -sd' ')" \
+        "buffer<int> buffer<long> gate far_gate buffer<outer::far_gate*> monitor"
+done
+done_testing
