@@ -66,13 +66,25 @@ static poet_event_t poet_record_single(poet_line_t index, struct record r)
     return t ? poet_record_single_by(t, index, r) : none;
 }
 
-poet_event_t poet_event(poet_line_t line, poet_type_t type, poet_line_t object, unsigned flags)
+static poet_event_t poet_record_event(poet_line_t line, poet_type_t type, poet_line_t object,
+                                      unsigned flags, uintptr_t site)
 {
     return poet_record_single(line,
                               (struct record){.shape = type,
                                               .about = object,
-                                              .site = SITE,
+                                              .site = site,
                                               .flags = flags & POET_CLOSES ? SLOT_CLOSES : 0});
+}
+
+poet_event_t poet_event(poet_line_t line, poet_type_t type, poet_line_t object, unsigned flags)
+{
+    return poet_record_event(line, type, object, flags, SITE);
+}
+
+poet_event_t poet_event_at(poet_line_t line, poet_type_t type, poet_line_t object, unsigned flags,
+                           const void *site)
+{
+    return poet_record_event(line, type, object, flags, site ? (uintptr_t)site : SITE);
 }
 
 /* Formats the text into `room`, truncated; returns its size, 0 if that fails. */
@@ -425,13 +437,25 @@ poet_event_t poet_barrier_event(poet_line_t line, poet_type_t type, uint64_t hig
     return poet_record_keyed(line, type, RELATION_GROUP, high, low, count, SITE);
 }
 
-poet_event_t poet_event_after(poet_line_t line, poet_type_t type, poet_event_t earlier)
+static poet_event_t poet_record_after(poet_line_t line, poet_type_t type, poet_event_t earlier,
+                                      uintptr_t site)
 {
     return poet_record_single(
         line, (struct record){.shape = type,
                               .flags = earlier.line ? RELATION_ORDER : RELATION_NONE,
-                              .site = SITE,
+                              .site = site,
                               .partner = {earlier.line, earlier.number}});
+}
+
+poet_event_t poet_event_after(poet_line_t line, poet_type_t type, poet_event_t earlier)
+{
+    return poet_record_after(line, type, earlier, SITE);
+}
+
+poet_event_t poet_event_after_at(poet_line_t line, poet_type_t type, poet_event_t earlier,
+                                 const void *site)
+{
+    return poet_record_after(line, type, earlier, site ? (uintptr_t)site : SITE);
 }
 
 static unsigned poet_get_relation(unsigned flags)

@@ -207,6 +207,10 @@ uint64_t poet_time(void);
  * caller's, and a line has no place of creation. */
 poet_line_t poet_line_at(const char *kind, const char *name, const void *object, unsigned flags,
                          const void *site);
+poet_event_t poet_event_at(poet_line_t line, poet_type_t type, poet_line_t object, unsigned flags,
+                           const void *site);
+poet_event_t poet_event_after_at(poet_line_t line, poet_type_t type, poet_event_t earlier,
+                                 const void *site);
 poet_event_t poet_pair_at(poet_line_t a, poet_type_t type_a, poet_line_t b, poet_type_t type_b,
                           poet_event_t *on_b, const void *site);
 poet_event_t poet_enter_at(poet_line_t to, poet_type_t enter, poet_type_t entered,
@@ -418,6 +422,11 @@ void poet_rests(int rests);
 /* Stops and resumes recording for the calling thread; calls nest. */
 void poet_trace_off(void);
 void poet_trace_on(void);
+
+/* Stops and resumes measuring the calls of the calling thread or task, where calls are
+ * measured; calls of these functions nest. What is open continues, and its time counts. */
+void poet_calls_off(void);
+void poet_calls_on(void);
 
 /* Returns how many events of this process were dropped because the server was
  * behind. */

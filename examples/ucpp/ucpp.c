@@ -20,7 +20,10 @@ static void stop(const char *why)
 /* ---- telling Poet ----
  *
  * All there is to it: a line for each object, events on lines, pairs where the thread goes from one
- * line to another, and, wherever a task resumes, whose thread it is, and on which stack. */
+ * line to another, and, wherever a task resumes, whose thread it is, and on which stack.  The place
+ * of an event is where the program called this runtime last. */
+
+#define CALLED_HERE() (void)(self && (self->site = (char *)__builtin_return_address(0) - 1))
 
 POET_RUNTIME("ucpp");
 
@@ -28,26 +31,29 @@ static poet_type_t type(const char *name) { return poet_type(name, NULL); }
 
 static void mark(struct object *o, const char *name, struct object *about)
 {
-    self->last = poet_event(o->line, type(name), about ? about->line : 0, 0);
+    self->last = poet_event_at(o->line, type(name), about ? about->line : 0, 0, self->site);
 }
 
 /* An order without an arrow: what `earlier` did is the reason. */
 static void mark_after(struct object *o, const char *name, struct object *earlier)
 {
-    self->last = poet_event_after(o->line, type(name), earlier->last);
+    self->last = poet_event_after_at(o->line, type(name), earlier->last, self->site);
 }
 
 /* The thread goes from where it is to another object. */
 static void go(struct object *to, const char *leaves, const char *arrives)
 {
-    self->last = poet_pair(self->place->line, type(leaves), to->line, type(arrives), NULL);
+    self->last =
+        poet_pair_at(self->place->line, type(leaves), to->line, type(arrives), NULL, self->site);
     self->place = to;
     poet_set_current_line(to->line);
 }
 
 /* Choices of the scheduler are recorded on a line of their own; `poet replay` repeats them. */
+static enum { FIFO, LIFO, RANDOM } schedule;
+static uint64_t seed, state;
+static bool by_chance(void) { return schedule == RANDOM || seed; }
 static poet_line_t scheduler;
-static bool by_chance(void);
 
 static void open_scheduler(void)
 {
@@ -74,7 +80,9 @@ static unsigned choose(unsigned of, unsigned chosen)
 
 static void open_line(struct object *o, const char *name)
 {
-    o->line = o->thread ? poet_task(o->kind, name, o) : poet_line(o->kind, name, o, 0);
+    const void *site = self ? self->site : NULL;
+    o->line =
+        o->thread ? poet_task_at(o->kind, name, o, site) : poet_line_at(o->kind, name, o, 0, site);
     if (o->thread)
         poet_task_stack(o->line, o->memory, STACK_BYTES);
     else if (o->memory)
@@ -92,7 +100,7 @@ static void close_line(struct object *o)
 {
     if (self == o && scheduler)
         close_scheduler();
-    self->last = poet_event(o->line, type("delete"), 0, POET_CLOSES);
+    self->last = poet_event_at(o->line, type("delete"), 0, POET_CLOSES, self->site);
     poet_stack_gone(o->traced);
     poet_task_release(o->line);
 }
@@ -150,11 +158,7 @@ static struct object *pop(struct object **stack)
 
 /* ---- who runs ---- */
 
-static enum { FIFO, LIFO, RANDOM } schedule;
-static uint64_t seed, state;
 static struct queue ready;
-
-static bool by_chance(void) { return schedule == RANDOM || seed; }
 
 static unsigned chance(unsigned of) /* splitmix64 (Steele, Lea and Flood, 2014) */
 {
@@ -244,6 +248,7 @@ static void block(void)
 
 void yield(void)
 {
+    CALLED_HERE();
     put(&ready, self); /* behind all others, or it would be its own successor */
     block();
 }
@@ -251,8 +256,10 @@ void yield(void)
 /* A time slice may end wherever the runtime is called. */
 static void slice(void)
 {
-    if (seed && chance(4) == 0)
-        yield();
+    if (seed && chance(4) == 0) {
+        put(&ready, self);
+        block();
+    }
 }
 
 /* ---- the mutex ---- */
@@ -283,6 +290,7 @@ static void get_in(struct object *o, uint32_t member)
 
 struct object *enter(struct object *o, uint32_t member)
 {
+    CALLED_HERE();
     slice();
     struct object *from = self->place;
     mark(from, "petition", o);
@@ -298,6 +306,7 @@ struct object *enter(struct object *o, uint32_t member)
 
 void leave(struct object *o, struct object *from)
 {
+    CALLED_HERE();
     if (from == o)
         mark(o, "leave", NULL);
     else
@@ -316,6 +325,7 @@ static void accept_destructor(struct object *o)
 
 uint32_t accept_call(struct object *o, uint32_t members)
 {
+    CALLED_HERE();
     unsigned depth = o->depth;
     mark(o, "accept", NULL);
     if ((members & DESTRUCTOR) && o->deleter) {
@@ -349,6 +359,7 @@ bool condition_empty(const struct condition *c) { return !c->waiting.first; }
 
 void condition_wait(struct condition *c)
 {
+    CALLED_HERE();
     struct object *o = c->monitor;
     unsigned depth = o->depth;
     mark(o, "wait", NULL);
@@ -362,6 +373,7 @@ void condition_wait(struct condition *c)
 
 void condition_signal(struct condition *c)
 {
+    CALLED_HERE();
     if (condition_empty(c))
         return;
     mark(c->monitor, "signal", NULL);
@@ -372,6 +384,7 @@ void condition_signal(struct condition *c)
 
 void resume(struct object *c)
 {
+    CALLED_HERE();
     struct object *from = self->strand;
     if (c == from)
         return;
@@ -404,6 +417,7 @@ static void go_back(struct object *c, struct object *place, struct object *stran
 
 void suspend(void)
 {
+    CALLED_HERE();
     struct object *c = self->strand;
     if (c->thread)
         stop("suspend outside of a coroutine");
@@ -429,9 +443,11 @@ static void end_task(struct object *o)
 __attribute__((no_instrument_function)) static void run(unsigned high, unsigned low)
 {
     struct object *o = (struct object *)((uintptr_t)high << 16 << 16 | low);
+    const char *in_main = o->site = (const char *)(uintptr_t)o->main + 1;
     if (o->thread)
         mark(o, "start", NULL);
     o->main(o->argument);
+    o->site = in_main;
     if (o->thread)
         end_task(o);
     o->ended = true;
@@ -475,6 +491,7 @@ static void make(struct object *o, struct object as, const char *name)
 
 void task_make(struct object *o, const char *name, void (*main)(void *), void *argument)
 {
+    CALLED_HERE();
     make(o,
          (struct object){
              .kind = "task", .mutex = true, .thread = true, .main = main, .argument = argument},
@@ -483,17 +500,20 @@ void task_make(struct object *o, const char *name, void (*main)(void *), void *a
 
 void monitor_make(struct object *o, const char *name)
 {
+    CALLED_HERE();
     make(o, (struct object){.kind = "monitor", .mutex = true}, name);
 }
 
 void coroutine_make(struct object *o, const char *name, void (*main)(void *), void *argument)
 {
+    CALLED_HERE();
     make(o, (struct object){.kind = "coroutine", .main = main, .argument = argument}, name);
 }
 
 void coroutine_monitor_make(struct object *o, const char *name, void (*main)(void *),
                             void *argument)
 {
+    CALLED_HERE();
     make(o,
          (struct object){
              .kind = "coroutine-monitor", .mutex = true, .main = main, .argument = argument},
@@ -502,6 +522,7 @@ void coroutine_monitor_make(struct object *o, const char *name, void (*main)(voi
 
 void object_delete(struct object *o)
 {
+    CALLED_HERE();
     slice();
     o->deleter = self;
     if (!o->owner && o->open != ALL && (o->open & DESTRUCTOR)) { /* it waits for this */

@@ -59,6 +59,7 @@ struct object {
     uint32_t calls;        /* the member that it waits to call */
     uint32_t accepted;     /* the member that it let in */
     poet_event_t last;     /* what it did last */
+    const char *site;      /* where it called this runtime last */
 };
 
 struct condition {

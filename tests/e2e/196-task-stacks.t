@@ -73,4 +73,71 @@ for processors in 1 2; do
 done
 is 'poet usage: the totals of the program are given at its end' "$(poet usage turns.poet | awk '$3 == "peak_resident" || $3 == "cpu_user" {
     print $3, /getrusage\(\) at exit/ }' | sort | tr '\n' ' ')" 'cpu_user 1 peak_resident 1 '
+# ---- a task that does not want its calls to be measured ----
+cat >off.c <<'C'
+#include "ucpp.h"
+static struct object loud, quiet;
+__attribute__((noinline)) static void visit(void) { yield(); }
+static void loud_main(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 20; i++) visit();
+}
+static void quiet_main(void *unused)
+{
+    (void)unused;
+    visit();
+    poet_calls_off();
+    poet_calls_off();
+    for (int i = 0; i < 10; i++) visit();
+    poet_calls_on();
+    visit();
+    poet_calls_on();
+    poet_calls_on(); /* more often than off: no effect */
+    for (int i = 0; i < 3; i++) visit();
+}
+void uc_main(void)
+{
+    task_make(&loud, "loud", loud_main, NULL);
+    task_make(&quiet, "quiet", quiet_main, NULL);
+    object_delete(&loud);
+    object_delete(&quiet);
+}
+C
+poetcc -profile -g -O1 -I"$ucpp" off.c ucpp.o -o off || exit 1
+POET_QUIET=1 POET_OUTPUT=off.poet ./off
+until_true finished off.poet
+check "calls off and on: poet check accepts the trace" poet check off.poet
+is "calls of a task are measured again after poet_calls_on, those of other tasks throughout" \
+    "$(for task in loud quiet; do poet calls --json --threads $task off.poet |
+        json '.[].row | select(.function? | strings | startswith("visit")) | .calls'; done | paste -sd' ')" "20 4"
+# ---- what a runtime asks before it switches tasks in a signal handler ----
+cat >busy.c <<'C'
+#include <poet.h>
+#include <printf.h>
+#include <stdio.h>
+static int inside = -1;
+/* The conversion %Y of printf, which poet_text runs while it records. */
+static int put(FILE *out, const struct printf_info *info, const void *const *arguments)
+{
+    (void)info, (void)arguments;
+    inside = poet_busy();
+    return fprintf(out, "here");
+}
+static int size(const struct printf_info *info, size_t n, int *types, int *sizes)
+{
+    (void)info, (void)n, (void)types, (void)sizes;
+    return 0;
+}
+int main(void)
+{
+    register_printf_specifier('Y', put, size);
+    int before = poet_busy();
+    poet_text("%Y");
+    printf("%d %d %d\n", before, inside, poet_busy());
+    return 0;
+}
+C
+poetcc -trace -g -w busy.c -o busy || exit 1
+is "poet_busy is 1 while libpoet records, and 0 outside" "$(POET_QUIET=1 POET_OUTPUT=busy.poet ./busy)" "0 1 0"
 done_testing

@@ -30,6 +30,10 @@ for program in $programs; do
     check "$program: poet check accepts a trace of a random schedule" poet check "$program-random.poet"
     rm -f "$program"-*.poet
 done
+places=$(poet dump --json accepting.poet | json '.[] | select(.type? == ("petition", "enter", "accept", "leave", "start")) | .site')
+is "events are where the program called the runtime; only the task main starts in the runtime" \
+    "$(echo "$places" | sed 's/:.*//' | sort | uniq -c | tr -s ' ')" " 32 accepting.c
+ 1 ucpp.c"
 # ---- what the six programs leave out: monitors that call each other back, coroutines that resume each other, ... ----
 poetcc -trace -g -Wall -Wextra -Werror -I"$root/examples/ucpp" "$root/tests/e2e/ucpp-stress.c" ucpp.o -o stress || exit 1
 for schedule in fifo lifo random; do

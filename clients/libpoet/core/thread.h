@@ -76,6 +76,8 @@ struct traced_thread {
     unsigned waiting; /* inside a wait: events of handlers go to the own line */
     bool idle; /* poet_rests */
     unsigned off_depth; /* nesting of poet_trace_off */
+    unsigned calls_off_depth; /* nesting of poet_calls_off */
+    uint32_t calls_wanted; /* what was wanted of its calls before it: WANTED_ bits */
     int destructor_rounds; /* of thread-specific data, begun at its end */
     bool stalled; /* a wait for room failed: drop until there is room */
     struct older_queue older_queue;

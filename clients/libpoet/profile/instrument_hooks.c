@@ -165,6 +165,22 @@ void poet_rests(int rests)
         atomic_fetch_add_explicit(&threads_running, rests ? UINT32_MAX : 1, memory_order_relaxed);
 }
 
+void poet_calls_off(void)
+{
+    struct traced_thread *t = thread_mine;
+    if (t && t->queue && !t->calls_off_depth++)
+        t->calls_wanted =
+            WANTED_CALLS & atomic_fetch_and_explicit(&t->queue->wanted, ~(uint32_t)WANTED_CALLS,
+                                                     memory_order_relaxed);
+}
+
+void poet_calls_on(void)
+{
+    struct traced_thread *t = thread_mine;
+    if (t && t->queue && t->calls_off_depth && !--t->calls_off_depth)
+        atomic_fetch_or_explicit(&t->queue->wanted, t->calls_wanted, memory_order_relaxed);
+}
+
 void poet_wait_begin(poet_type_t type)
 {
     struct traced_thread *t = thread_self();
