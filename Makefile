@@ -103,7 +103,7 @@ ABI = 0
 UCPP = $(wildcard clients/ucpp/*)
 
 BIN = $(B)/bin/poet $(B)/bin/poetcc $(B)/bin/poetcc++ $(B)/libexec/poet/poet-server \
-      $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/pkgconfig/poet.pc $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-memory.so $(B)/include/poet.h $(B)/include/poet/redirect.h $(B)/include/poet/traced_calls.h $(B)/include/poet/atomics/stdatomic.h $(B)/include/poet/atomics/atomic \
+      $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/pkgconfig/poet.pc $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-memory.so $(B)/include/poet.h $(B)/include/poet_coroutine.hpp $(B)/include/poet/redirect.h $(B)/include/poet/traced_calls.h $(B)/include/poet/atomics/stdatomic.h $(B)/include/poet/atomics/atomic \
       $(patsubst config/%,$(B)/share/poet/config/%,$(wildcard config/*.conf)) \
       $(patsubst clients/gdb/%,$(B)/share/poet/gdb/%,$(wildcard clients/gdb/*.py)) $(B)/share/poet/python/poet.py \
       $(patsubst clients/ucpp/%,$(B)/share/poet/ucpp/%,$(UCPP))
@@ -265,7 +265,7 @@ $(B)/bin/poetcc: clients/cli/poetcc
 $(B)/bin/poetcc++: $(B)/bin/poetcc
 	$(call step,LINK,$@)
 	$(Q)ln -sf poetcc $@
-$(B)/include/poet.h: clients/libpoet/poet.h
+$(B)/include/poet.h $(B)/include/poet_coroutine.hpp: $(B)/include/%: clients/libpoet/%
 	$(call step,COPY,$@)
 	$(Q)install -m 644 $< $@
 $(B)/include/poet/%.h: clients/libpoet/%.h
@@ -530,7 +530,7 @@ install: all
 	install -m 644 $(B)/lib/libpoet.a "$(DESTDIR)$(PREFIX)"/$(LIBDIR)
 	install -m 644 $(B)/lib/poet/libpoet-process.preload $(B)/lib/poet/libpoet-omp.preload $(MPIS:%=$(B)/lib/poet/libpoet-mpi-%.preload) "$(DESTDIR)$(PREFIX)"/$(LIBDIR)/poet
 	for m in $(MPIS); do install -m 755 $(B)/lib/poet/libpoet-mpi-$$m.so "$(DESTDIR)$(PREFIX)"/$(LIBDIR)/poet || exit 1; done
-	install -m 644 $(B)/include/poet.h "$(DESTDIR)$(PREFIX)"/include
+	install -m 644 $(B)/include/poet.h $(B)/include/poet_coroutine.hpp "$(DESTDIR)$(PREFIX)"/include
 	install -m 644 $(B)/include/poet/redirect.h $(B)/include/poet/traced_calls.h "$(DESTDIR)$(PREFIX)"/include/poet
 	install -D -m 644 -t "$(DESTDIR)$(PREFIX)"/include/poet/atomics $(B)/include/poet/atomics/stdatomic.h $(B)/include/poet/atomics/atomic
 	install -m 644 config/*.conf "$(DESTDIR)$(PREFIX)"/share/poet/config
@@ -544,7 +544,7 @@ ifeq ($(HAVE_GTK),yes)
 	$(call DESKTOP_FILES,install -D -m 644,"$(DESTDIR)$(PREFIX)"/share)
 endif
 
-INSTALLED = $(addprefix bin/,poet poetcc poetcc++) $(addprefix $(LIBDIR)/,libpoet.so libpoet.so.$(ABI) libpoet.a pkgconfig/poet.pc) include/poet.h \
+INSTALLED = $(addprefix bin/,poet poetcc poetcc++) $(addprefix $(LIBDIR)/,libpoet.so libpoet.so.$(ABI) libpoet.a pkgconfig/poet.pc) include/poet.h include/poet_coroutine.hpp \
   $(addprefix share/,$(COMPLETIONS) $(addprefix bash-completion/completions/,poetcc poetcc++)) \
   $(addprefix share/man/man1/,$(notdir $(MANUALS)) poetcc++.1) \
   $(addprefix share/,applications/$(DESKTOP).desktop mime/packages/$(DESKTOP).xml icons/hicolor/scalable/apps/$(DESKTOP).svg)

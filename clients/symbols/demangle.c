@@ -75,11 +75,11 @@ static bool critical_section(const char *symbol, char *text, size_t size)
 }
 
 /* Returns whether compilers added a part of a symbol between dots, as in f.isra.0, f.cold,
- * variable.0. */
+ * variable.0; f.actor and f.resume run the coroutine f. */
 static bool is_added(const char *part, size_t length)
 {
-    static const char *const words[] = {"part",     "isra", "constprop", "cold",
-                                        "lto_priv", "llvm", "localalias"};
+    static const char *const words[] = {"part", "isra",       "constprop", "cold",   "lto_priv",
+                                        "llvm", "localalias", "actor",     "resume"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i]) == length && strncmp(part, words[i], length) == 0)
             return true;

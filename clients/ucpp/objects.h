@@ -66,8 +66,9 @@ struct raised_exception {
 struct object {
     object_kind kind;
     const void *address;
-    const void *made_at,
-        *site; /* the place of that; of a monitor, `site` is in its constructor, which names it */
+    /* Where it was made. A line's place is `site`: of a monitor in the constructor, which names
+     * it. */
+    const void *made_at, *site;
     const char *name, *of_class;
     poet_line_t line; /* 0: not open yet */
     object *next_early;
@@ -84,8 +85,8 @@ struct object {
     /* its call of pthread_*, and the mutex or condition variable of that; nullptr: there is none */
     const char *pthread_site;
     const void *pthread_object;
-    /* of mutex objects: the last event of the task that deletes it; twice the number of visits,
-     * and 1 once it is deleted */
+    /* Of mutex objects: the last event of the task that deletes it; and twice the number of its
+     * visits, plus 1 once it is deleted. */
     poet_event_t deleter;
     unsigned visited;
     /* of condition locks: held while a waiting task is chosen */

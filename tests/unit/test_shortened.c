@@ -36,6 +36,9 @@ static void what_compilers_append_is_removed(void **state)
     symbol_is("work.other.1", "work.other");
     symbol_is(".part.0", ".part"); /* a name has at least one character */
     symbol_is("_ZN1A3runEi.part.0", "A::run");
+    symbol_is("_Z7squaresPZL7squaresiE18_ZL7squaresi.Frame.actor", "squares");
+    symbol_is("_ZL7squaresi.resume", "squares");
+    symbol_is("_Z9uCpp_mainv", "main");
 }
 
 static void names_of_cpp_have_no_parameters(void **state)
