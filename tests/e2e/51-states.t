@@ -104,6 +104,9 @@ is "states --list: the intervals of a thread add up to its lifetime" \
         .to += $row.duration_ns | .sum += $row.duration_ns |
         if $row.elapsed_ns != .sum then .wrong += "sum" else . end) | "\(.wrong // "")\(.sum)"' list.json)" \
     "$(json 'rows | of("T:main").lifetime_ns' states.json)"
+expect list.json <<'END'
+states --list: after a wait, a thread is where it waited | [.[].row | select(.state?)] | [range(1; length) as $i | select(.[$i - 1].state == "blocked" and (.[$i].state == "runnable" or .[$i].state == "running")) | .[$i].location == .[$i - 1].location] | length > 0 and all => true
+END
 like "states --list: an interval has the source line where it starts" "$(poet states "$run" --list --threads main)" "blocked .* main \(five\.c:[0-9]+\) +T:work"
 poet states "$run" --tasks --json >tasks.json
 expect tasks.json <<'E'
