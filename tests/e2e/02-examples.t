@@ -28,6 +28,20 @@ run_example actors "seven times round"
 like "an actor runs on one thread at a time and is idle in between" "$(poet show latest | grep '^A:ada')" "●━+■━+○.*━● +●━+■"
 like "messages between actors are message events with a partner" "$(poet dump latest)" 'receive +A:bob .*<> [0-9]'
 
+run_example tasks "14"
+is "tasks of a library: each message is received after it was sent" \
+    "$(poet dump --json latest | json '[.[] | select(.type? == "receive") | .partner] | length, (map(select(. != null)) | length)' | paste -sd' ')" "8 8"
+is "a task that waits for a message is blocked" \
+    "$(poet states --json latest | json '[.[].row | select(.thread? | strings | test("add|square")) | .blocked_ns] | map(select(. > 0)) | length')" 2
+if echo '#include <boost/context/fiber.hpp>' | c++ -x c++ -fsyntax-only - 2>/dev/null; then
+    check "fibers compiles" poetcc++ -trace -g -Wall -Wextra -Werror "$root/examples/fibers.cpp" -lboost_context -o fibers
+    is "fibers prints the result of an untraced run" "$(./fibers 2>&1)" "3 3"
+    check "fibers: the trace is sound" sound latest
+    is "fibers: each message is received after it was sent" "$(poet dump latest | grep -c 'receive .*<>')" 6
+else
+    skip "Boost.Context is not installed"
+fi
+
 check "deadlock.c compiles" compile deadlock
 ./deadlock &
 program=$!
