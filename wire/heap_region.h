@@ -63,6 +63,8 @@ struct heap_head {
     _Atomic uint64_t folded; /* calls whose stack got no node: counted as HEAP_NODE_OTHER */
     uint64_t began_ns; /* the monotonic clock, when counting began */
     uint32_t groups; /* groups of blocks, a power of two; those present are contiguous */
+    /* 1: the program has a malloc of its own: only operators new and delete are counted */
+    uint32_t own_malloc;
     _Alignas(64) _Atomic int64_t live; /* bytes, except what threads have not reported yet */
     _Atomic int64_t most; /* maximum of `live`, as reported */
     _Atomic uint64_t most_ns; /* the monotonic clock at that maximum */

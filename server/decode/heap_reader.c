@@ -188,6 +188,7 @@ static void put_head(const struct heap_reader *h, struct encoder *body,
     encode_u64(body, head->folded);
     encode_u64(body, a.most);
     encode_u64(body, a.most_ns);
+    encode_u8(body, head->own_malloc != 0);
 }
 
 /* As they are now. */

@@ -74,6 +74,7 @@ static bool read_sums(const struct usage_target *by, struct decoder *in)
     report.folded = decode_u64(in);
     report.most_bytes = decode_u64(in);
     report.most_ns = time_of(by, decode_u64(in));
+    report.own_malloc = decode_u8(in) != 0;
     if (!in->error)
         heap_totals_update(by->run, &report);
     bool good = read_nodes(by, in);

@@ -32,6 +32,7 @@ struct heap_unfreed {
 struct heap_process {
     uint32_t process;
     uint64_t unseen, unknown, folded; /* as in struct heap_head */
+    bool own_malloc; /* likewise */
     int64_t at_ns; /* time of the report, in the run's time */
     int64_t began_ns; /* when counting began */
     uint64_t most_bytes; /* maximum of live bytes at one time; 0: not known */

@@ -133,6 +133,31 @@ poet memory --json traces/takes*.poet >file.json
 is "live: memory of the server" "$(json total.unfreed_bytes live.json)" 865
 check "live: memory of the file equals that of the server" diff live.json file.json
 
+# ---- a program with a malloc of its own ----
+cat >own.cc <<'END'
+#include <cstddef>
+static char memory[1 << 20];
+static std::size_t used;
+extern "C" void *malloc(std::size_t bytes)
+{
+    void *p = memory + used;
+    used += (bytes + 15) & ~std::size_t(15);
+    return p;
+}
+extern "C" void free(void *) {}
+extern "C" void *calloc(std::size_t n, std::size_t bytes) { return malloc(n * bytes); }
+extern "C" void *realloc(void *, std::size_t bytes) { return malloc(bytes); }
+int main()
+{
+    int *kept = new int[10];
+    return malloc(100) == kept;
+}
+END
+c++ -g own.cc -o own && poet record -m memory -o own.poet ./own
+like "a program with a malloc of its own: poet memory says what is measured" "$(poet memory own.poet)" \
+    "note: own\[[0-9]+\] defines malloc itself, which is not measured: only operators new and delete are"
+like "without one it does not" "$(poet memory traces/takes*.poet | grep -c 'defines malloc')" "^0$"
+
 # ---- results are those of an untraced run ----
 seq 50000 | sort -r >numbers
 poet record -m memory -o sort.poet sort --parallel=4 -n numbers >sorted 2>sort.err

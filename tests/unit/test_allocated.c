@@ -395,6 +395,7 @@ static void put_sums(struct encoder *body)
     /* time, begin, unseen, unknown, folded, peak, time of the peak */
     for (uint64_t i = 0; i < 7; i++)
         encode_u64(body, 10 + i);
+    encode_u8(body, 1); /* a malloc of its own */
     encode_u32(body, HEAP_NODE_FIRST);
     encode_u32(body, 2);
     encode_u64(body, 0x4000);
@@ -420,6 +421,7 @@ static void the_journal_is_read(void **state)
     put_sums(&body);
     read_cut_and_twice(&by, &body);
     assert_int_equal(heap_totals_process_for(run, 3)->most_bytes, 15);
+    assert_true(heap_totals_process_for(run, 3)->own_malloc);
     assert_int_equal(heap_totals_count(run), 1);
     assert_int_equal(heap_totals_find_numbered(run, 3, 7)->most_bytes, HEAP_FIGURES - 1);
     assert_int_equal(heap_totals_site(run, 3, heap_totals_at(run, 0)->node, &parent), 0x5000);

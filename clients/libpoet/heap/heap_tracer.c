@@ -9,6 +9,7 @@
 #include "base/likely.h"
 #include "clients/libpoet/heap/alloc_hooks.h"
 #include "clients/libpoet/heap/real_allocator.h"
+#include "clients/libpoet/next_symbol.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -198,6 +199,7 @@ static void *heap_tracer_create(int fd, bool again)
     if (h == MAP_FAILED)
         return NULL;
     heap_block_begin(h, groups, now_ns());
+    ((struct heap_head *)h)->own_malloc = !next_is_ours(next_in(RTLD_DEFAULT, "malloc"));
     if (!again)
         heap_tracer_add_early(h);
     if (madvise(h, bytes, MADV_DONTFORK) == 0 && poet_heap_begin(fd))

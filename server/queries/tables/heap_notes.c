@@ -77,6 +77,22 @@ static void heap_notes_add_peaks(const struct table_view *view, struct result_ta
     free(all);
 }
 
+static void heap_notes_add_own_malloc(const struct table_view *view, struct result_table *t)
+{
+    for (size_t i = 0; i < heap_totals_process_count(view->run); i++) {
+        const struct heap_process *p = heap_totals_process_at(view->run, i);
+        struct table_cell name =
+            p->own_malloc ? heap_notes_program(view, p->process) : (struct table_cell){0};
+        if (name.is != CELL_TEXT)
+            continue;
+        table_add_note(t,
+                       "%s defines malloc itself, which is not measured: only operators new and "
+                       "delete are",
+                       name.text);
+        free(name.text);
+    }
+}
+
 void heap_notes_add(const struct table_view *view, struct result_table *t,
                     const struct heap_allocated *apart)
 {
@@ -99,6 +115,7 @@ void heap_notes_add(const struct table_view *view, struct result_table *t,
     if (unseen)
         table_add_note(t, "%llu calls were not counted (no space or no time)",
                        (unsigned long long)unseen);
+    heap_notes_add_own_malloc(view, t);
     heap_notes_add_peaks(view, t);
     if (!heap_totals_process_count(view->run))
         table_add_note(t, "no heap data: use poet record -m memory with a local server");
