@@ -19,31 +19,40 @@ static void on_recent_row(GtkButton *row, gpointer data)
     server_link_open(&view->server_link, g_object_get_data(G_OBJECT(row), "what"));
 }
 
+/* What one can begin with. */
+static const struct {
+    const char *label, *action;
+} welcome_page_buttons[] = {{"Open trace…", "win.open"},
+                            {"Run program…", "win.run"},
+                            {"Connect…", "win.connect"},
+                            {"Latest run", "win.latest"}};
+
+static GtkWidget *welcome_page_new_buttons(struct welcome_page *page)
+{
+    GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    gtk_widget_set_halign(row, GTK_ALIGN_CENTER);
+    for (size_t i = 0; i < G_N_ELEMENTS(welcome_page_buttons); i++) {
+        GtkWidget *button = gtk_button_new_with_label(welcome_page_buttons[i].label);
+        gtk_actionable_set_action_name(GTK_ACTIONABLE(button), welcome_page_buttons[i].action);
+        gtk_box_append(GTK_BOX(row), button);
+        page->open = i ? page->open : button;
+    }
+    return row;
+}
+
 GtkWidget *welcome_page_new(struct view *view)
 {
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 14),
-              *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8),
-              *open = gtk_button_new_with_label("Open trace…"),
-              *latest = gtk_button_new_with_label("Latest run"),
-              *connect = gtk_button_new_with_label("Connect…");
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 14);
     struct welcome_page *page = viewer_addons_add(&view->addons, &welcome_page_addon);
     page->title = gtk_label_new("No trace");
     page->text = gtk_label_new("");
-    page->open = open;
     gtk_widget_add_css_class(page->title, "title-1");
     gtk_label_set_selectable(GTK_LABEL(page->text), TRUE);
-    gtk_actionable_set_action_name(GTK_ACTIONABLE(open), "win.open");
-    gtk_actionable_set_action_name(GTK_ACTIONABLE(latest), "win.latest");
-    gtk_actionable_set_action_name(GTK_ACTIONABLE(connect), "win.connect");
     gtk_widget_set_valign(box, GTK_ALIGN_CENTER);
     gtk_widget_set_halign(box, GTK_ALIGN_CENTER);
-    gtk_widget_set_halign(row, GTK_ALIGN_CENTER);
-    gtk_box_append(GTK_BOX(row), open);
-    gtk_box_append(GTK_BOX(row), connect);
-    gtk_box_append(GTK_BOX(row), latest);
     gtk_box_append(GTK_BOX(box), page->title);
     gtk_box_append(GTK_BOX(box), page->text);
-    gtk_box_append(GTK_BOX(box), row);
+    gtk_box_append(GTK_BOX(box), welcome_page_new_buttons(page));
     for (char **r = view->viewer_settings.recent; r && *r && r - view->viewer_settings.recent < 5;
          r++) {
         GtkWidget *recent = gtk_button_new_with_label(*r);
