@@ -1,6 +1,7 @@
 #include "render/state_band_paint.h"
 
 #include "base/alloc.h"
+#include "render/palette.h"
 #include "render/text_cache.h"
 #include "render/time_columns.h"
 
@@ -23,30 +24,13 @@ const char *state_band_name(unsigned state)
 
 /* ---- colors ---- */
 
-/* Returns the color of a state. The colors differ in brightness, too: waiting is light, inside an
- * object is dark. */
-static struct target_color color_of(const struct target_line_type *kind, unsigned state,
-                                    const struct state_band_style *look)
+static struct target_color state_band_color(unsigned state, const struct state_band_style *look)
 {
-    static const struct target_color runs = {0.1, 0.3, 0.6}, inside = {0.54, 0.29, 0.03},
-                                     inside_dark = {0.8, 0.5, 0.2}, waits = {0.95, 0.7, 0.2},
-                                     ended = {0.7, 0.7, 0.7},
-                                     greys[] = {{0.2, 0.2, 0.2},
-                                                {0.45, 0.45, 0.45},
-                                                {0.75, 0.75, 0.75},
-                                                {0.9, 0.9, 0.9}};
-    if (look->grey)
-        return greys[state];
-    switch (state) {
-    case BAND_RUNS:
-        return kind ? kind->color : runs;
-    case BAND_INSIDE:
-        return look->dark ? inside_dark : inside;
-    case BAND_WAITS:
-        return waits;
-    default:
-        return ended;
-    }
+    static const uint8_t of[BAND_CLASSES] = {[BAND_RUNS] = CHART_RUNNING,
+                                             [BAND_INSIDE] = PALETTE_INSIDE,
+                                             [BAND_WAITS] = CHART_BLOCKED,
+                                             [BAND_ENDED] = CHART_TERMINATE};
+    return palette_color(of[state], look->grey);
 }
 
 static void set_color(cairo_t *cr, struct target_color c)
@@ -118,7 +102,7 @@ void state_band_paint_row(cairo_t *cr, const struct state_bands *s,
     cairo_fill(cr);
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
     for (unsigned state = 0; state < BAND_CLASSES; state++) {
-        set_color(cr, color_of(metadata_line_type(book, s->rows[row]), state, look));
+        set_color(cr, state_band_color(state, look));
         paint_state(cr, s->cells + (size_t)row * s->pixels, s->pixels, state, box);
     }
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_DEFAULT);
@@ -177,7 +161,7 @@ void state_band_paint_key(cairo_t *cr, double y, const struct state_band_style *
     double x = look->names_pt;
     for (unsigned state = 0; state < BAND_CLASSES; state++) {
         const char *text = state == BAND_INSIDE ? "inside an object" : state_band_name(state);
-        set_color(cr, color_of(NULL, state, look));
+        set_color(cr, state_band_color(state, look));
         cairo_rectangle(cr, x, y + 1, 12, 10);
         cairo_fill(cr);
         set_ink(cr, look, 0.2, 0.85);

@@ -4,7 +4,7 @@
 #include "render/chart_path.h"
 #include "render/drawing_file.h"
 #include "render/text_cache.h"
-#include "render/style.h"
+#include "render/palette.h"
 #include "render/state_shares.h"
 #include "render/time_columns.h"
 
@@ -66,9 +66,9 @@ static void state_chart_fill_path(cairo_t *cr, const struct state_chart_page *d,
                                   cairo_rectangle_t box)
 {
     if (d->chart->overview)
-        style_fill_work(cr, state, d->grey, box);
+        palette_fill_work(cr, state, d->grey, box);
     else
-        style_fill(cr, state, d->grey, box);
+        palette_fill(cr, state, d->grey, box);
 }
 
 static void set_ink(cairo_t *cr, const struct state_chart_page *d, double light)

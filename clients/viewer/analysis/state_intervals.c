@@ -2,7 +2,7 @@
 
 #include "render/state_chart.h"
 #include "render/text_cache.h"
-#include "render/style.h"
+#include "render/palette.h"
 #include "render/state_shares.h"
 
 #include <glib.h>
@@ -100,7 +100,7 @@ static void state_interval_fill_state(cairo_t *cr, unsigned state, double x, dou
                                       double high, bool grey)
 {
     cairo_rectangle(cr, x, y, wide, high);
-    style_fill(cr, state, grey, (cairo_rectangle_t){x, y, wide, high});
+    palette_fill(cr, state, grey, (cairo_rectangle_t){x, y, wide, high});
 }
 
 /* Paints each state that occurs at least one pixel high. */
