@@ -97,6 +97,19 @@ static bool next_row(struct band_query_job *job)
     return false;
 }
 
+/* Moves the lines of threads before those of objects, and keeps their order otherwise. */
+static void threads_first(struct band_query_job *job)
+{
+    uint32_t *objects = xcalloc(job->line_count + 1, sizeof *objects), threads = 0, others = 0;
+    for (uint32_t i = 0; i < job->line_count; i++)
+        if (order_thread_last(job->run->order, job->lines[i]) != NO_POSITION)
+            job->lines[threads++] = job->lines[i];
+        else
+            objects[others++] = job->lines[i];
+    memcpy(job->lines + threads, objects, others * sizeof *objects);
+    free(objects);
+}
+
 static void choose_rows(struct band_query_job *job)
 {
     const struct density_request *r = &job->request;
@@ -108,6 +121,7 @@ static void choose_rows(struct band_query_job *job)
     }
     free(job->lines);
     job->lines = visible_rows_lines(job->run, &job->line_count);
+    threads_first(job);
 }
 
 /* ---- shares ---- */
@@ -121,14 +135,14 @@ static void choose_range(const struct run *run, const struct density_request *r,
     if (s->to > s->from)
         return;
     s->from = r->by_time ? event_times_begin(run) : (int64_t)order_first(run->order);
-    s->to = r->by_time ? run->clock.last_ns + 1 : (int64_t)order_count(run->order);
+    s->to = r->by_time ? event_times_end(run) : (int64_t)order_count(run->order);
     s->to = s->to > s->from ? s->to : s->from + 1;
 }
 
 /* Returns the end of the last states of the rows.  (Waits that have not ended last until now.) */
 static int64_t end_of(const struct band_query_job *job)
 {
-    int64_t end = job->run->clock.last_ns + 1, now = interval_cache_until_ns(job->run);
+    int64_t end = event_times_end(job->run), now = interval_cache_until_ns(job->run);
     if (!job->request.by_time)
         return (int64_t)job->filling.strip.known;
     return job->request.living && now > end ? now : end;

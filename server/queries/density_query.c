@@ -55,7 +55,7 @@ static struct density_job *density_begin(const struct run *run, const struct den
     *d = (struct density_info){.from = r->from, .to = r->to, .pixels = r->pixels};
     if (d->to <= d->from) {
         d->from = r->by_time ? event_times_begin(run) : (int64_t)order_first(run->order);
-        d->to = r->by_time ? run->clock.last_ns + 1 : (int64_t)order_count(run->order);
+        d->to = r->by_time ? event_times_end(run) : (int64_t)order_count(run->order);
     }
     choose_lines(job, r);
     /* The maximum number of rows of one response. */

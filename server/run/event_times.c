@@ -34,6 +34,24 @@ int64_t event_times_begin(const struct run *run)
     return least;
 }
 
+/* Returns whether a program ended otherwise than by itself: its threads may have waited since their
+ * last events. */
+static bool event_times_any_killed(const struct run *run)
+{
+    const struct run_processes *all = &run->processes;
+    bool killed = false;
+    for (uint32_t i = 0; i < all->count && !killed; i++)
+        killed = !run_process_exited(run, i);
+    return killed;
+}
+
+int64_t event_times_end(const struct run *run)
+{
+    const struct run_clock *clock = &run->clock;
+    bool longer = !run->programs.connected && clock->ended_ns > clock->last_ns;
+    return (longer && event_times_any_killed(run) ? clock->ended_ns : clock->last_ns) + 1;
+}
+
 int64_t event_times_point(const struct run *run, uint64_t position)
 {
     uint64_t end = order_point_end(run->order, position);

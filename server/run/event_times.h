@@ -16,6 +16,9 @@ int64_t event_times_for_process(const struct run *run,
                                 const struct order_event *event); /* one that was read */
 /* Returns the least fitted time of a run. */
 int64_t event_times_begin(const struct run *run);
+/* Returns the end of the time range of a run: after its last event; of a finished run in which a
+ * program was killed, when the last one ended, until which its threads may have waited. */
+int64_t event_times_end(const struct run *run);
 /* Returns the first position of the log at which an event is at or after a time; the log's length
  * if there is none. */
 uint64_t event_times_position(const struct run *run, int64_t time_ns);

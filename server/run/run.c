@@ -381,11 +381,15 @@ static bool run_process_replaced(const struct run *run, uint32_t index)
     return sent.thread && run_line_at(run, sent.thread)->process == index;
 }
 
-bool run_exited(const struct run *run, uint32_t line)
+bool run_process_exited(const struct run *run, uint32_t process)
 {
-    uint32_t process = run_line_at(run, line)->process;
     return process < run->processes.count && !run->processes.items[process].connected &&
            (run->processes.items[process].ended || run_process_replaced(run, process));
+}
+
+bool run_exited(const struct run *run, uint32_t line)
+{
+    return run_process_exited(run, run_line_at(run, line)->process);
 }
 
 unsigned run_connected(const struct run *run)

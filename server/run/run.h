@@ -162,7 +162,9 @@ bool run_step(struct run *run, uint64_t looks);
 /* Adds a process to the run; returns its index. */
 uint32_t run_process(struct run *run, struct run_process process);
 
-/* Returns whether the line belongs to a program that has exited, or was replaced by exec. */
+/* Returns whether a process has exited by itself, or was replaced by exec. */
+bool run_process_exited(const struct run *run, uint32_t process);
+/* The same for the process of a line. */
 bool run_exited(const struct run *run, uint32_t line);
 
 /* Returns the number of connected programs, including those that have only begun and those whose
