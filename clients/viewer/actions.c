@@ -143,9 +143,16 @@ static void actions_do_analysis_pane(struct view *v)
 static bool actions_is_analysis_pane(const struct view *v) { return v->viewer_settings.drawer; }
 static void do_wait_cause(struct view *v) { wait_cause_go_to(v); }
 
+static bool *actions_path_setting(struct view *v)
+{
+    return v->viewport.place.overview ? &v->viewer_settings.overview_path
+                                      : &v->viewer_settings.path;
+}
+
 static void do_critical(struct view *v)
 {
-    v->viewer_settings.path = !v->viewer_settings.path;
+    bool *shown = actions_path_setting(v);
+    *shown = !*shown;
     notifier_emit(&v->notifier, NOTIFY_SETTINGS);
 }
 
@@ -155,7 +162,7 @@ static void actions_do_wait_coloring(struct view *v)
     notifier_emit(&v->notifier, NOTIFY_SETTINGS);
 }
 
-static bool is_critical(const struct view *v) { return v->viewer_settings.path; }
+static bool is_critical(const struct view *v) { return *actions_path_setting((struct view *)v); }
 static bool actions_is_wait_coloring(const struct view *v) { return v->viewer_settings.tints; }
 static void do_states(struct view *v) { analysis_pane_open(v, "states"); }
 static void do_waits(struct view *v) { analysis_pane_open(v, "waits"); }

@@ -86,14 +86,16 @@ static void on_run_chosen(GObject *object, GParamSpec *spec, gpointer data)
     g_free(number);
 }
 
-/* Lets a newer run replace the present one only where nothing is lost: while following its end,
- * with nothing selected. */
+/* Lets a newer run replace the present one only where nothing is lost: with nothing selected, while
+ * following its end or in the view with which it opened. */
 static void run_chooser_watch(struct view *view)
 {
     const struct view_state *p = &view->viewport.place;
-    bool replaceable =
-        !view->server_link.has_run || (p->follow && !p->selected.line && view->server_link.newest &&
-                                       !run_chooser_find(view)->newer_pending);
+    const struct view_history *history = &view->history;
+    bool opened = !history->back_count && !history->forth_count,
+         unchanged = (p->follow || opened) && !p->selected.line;
+    bool replaceable = !view->server_link.has_run || (unchanged && view->server_link.newest &&
+                                                      !run_chooser_find(view)->newer_pending);
     server_link_set_feed(&view->server_link, replaceable ? FEED_ON : FEED_STAY);
 }
 

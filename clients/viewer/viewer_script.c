@@ -18,7 +18,10 @@
  *       memory                 peak memory use of the viewer
  *   await FILE                 waits until the file exists
  *   finished                   waits until no program is connected
- *   quit */
+ *   quit
+ *
+ * Runs open at their end, in marks, whatever their length; unless the first line is `first-view`:
+ * then as without a script. */
 #include "clients/viewer/viewer_script.h"
 
 #include "clients/metadata/trace_metadata.h"
@@ -38,6 +41,7 @@
 #include "clients/viewer/sidebar/event_panel.h"
 #include "clients/viewer/state/viewport.h"
 #include "clients/viewer/trace_download.h"
+#include "clients/viewer/viewer_session.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -54,6 +58,7 @@ struct viewer_script {
 
 /* ---- commands ---- */
 
+#define FIRST_VIEW "first-view"
 #define WORDS_MAX 5 /* of a command: its name and four more */
 
 static void viewer_script_write_image(struct view *view, const char *file)
@@ -118,7 +123,7 @@ static bool viewer_script_run_command(struct viewer_script *s, const char *comma
     else if (strcmp(w[0], "quit") == 0)
         gtk_window_close(GTK_WINDOW(s->view->window));
     else
-        known = !*w[0] || *w[0] == '#';
+        known = !*w[0] || *w[0] == '#' || strcmp(w[0], FIRST_VIEW) == 0;
     if (!known)
         fprintf(stderr, "poet view: --script: %s: unknown command\n", command);
     g_strfreev(words);
@@ -198,6 +203,8 @@ void viewer_script_run(struct view *view, const char *file)
     }
     s->view = view;
     s->lines = g_strsplit(g_strchomp(text), "\n", -1);
+    if (g_strcmp0(s->lines[0], FIRST_VIEW) != 0)
+        viewer_session_open_at_end(view);
     g_timeout_add_full(G_PRIORITY_DEFAULT, 1, on_turn, s, free_script);
     gtk_widget_add_tick_callback(view->canvas, on_frame, s, NULL);
     g_free(text);

@@ -38,6 +38,7 @@ struct viewer_session {
     gint64 map_us; /* time of the last request of the overview map */
     uint32_t connected; /* programs, according to the list of runs */
     guint quiet; /* timer: the run has stopped growing */
+    bool at_end; /* runs open at their end, in marks */
 };
 
 static const struct viewer_addon viewer_session_addon = {"viewer_session",
@@ -53,6 +54,8 @@ static struct viewer_session *session_state(struct view *view)
     struct viewer_session *state = viewer_session_find(view);
     return state ? state : viewer_addons_add(&view->addons, &viewer_session_addon);
 }
+
+void viewer_session_open_at_end(struct view *view) { session_state(view)->at_end = true; }
 
 /* ---- selection of a run ---- */
 
@@ -84,6 +87,7 @@ static void on_run(void *user)
     session_state(view)->connected = view_metadata(view)->run.connected;
     session_clear_view(view);
     view->diagram_view.fresh = true;
+    view->diagram_view.whole = !session_state(view)->at_end;
     view->viewport.place = (struct view_state){.anchor = ANCHOR_END,
                                                .follow = true,
                                                .zoom = VIEWPORT_INITIAL_ZOOM,

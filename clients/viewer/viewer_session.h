@@ -4,7 +4,12 @@
 
 #include "clients/viewer/state/server_link.h"
 
+struct view;
+
 /* their user pointer: a struct view */
 extern const struct server_link_callbacks viewer_session_callbacks;
+
+/* From here on, runs open at their end, in marks, instead of showing the whole run. */
+void viewer_session_open_at_end(struct view *view);
 
 #endif

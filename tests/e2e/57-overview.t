@@ -72,9 +72,8 @@ until_true finished kinds.poet
 cat >script <<'E'
 action drawer none
 action fit
-state overlay nothing
+state overlay first
 state selection state
-action critical-path
 action tint-waits
 action drawer states
 action fit
@@ -99,6 +98,7 @@ action drawer none
 action critical-path
 action tint-waits
 state overlay off
+action critical-path
 action zoom 0.6 600 300
 action fit
 state selection state
@@ -112,7 +112,7 @@ poet path kinds.poet --by thread --json >path.json
 overview() { python3 "$root/tests/e2e/overview.py" "$@"; }
 # hops TO FROM: the path has a hop from the row of FROM to that of TO
 hops() { overview hops by-time | grep -qx "$1 $2"; }
-is "overview: no overlay at first" "$(cat nothing)" ""
+check "overview: the critical path is shown at first" grep -q '^path ' first
 is "overview by time: the path's length on each row is that of poet path" "$(overview path by-time)" alike
 is "overview by time: the path covers the full width" "$(overview covered by-time)" alike
 is "overview by order: the path covers the full width" "$(overview covered by-order)" alike
@@ -154,4 +154,34 @@ check "with marks the path is a line through marks" grep -q ^along near
 check "in the overview the path is a line through bands" grep -q ^path far
 is "the overview after the change is the same" "$(cat again)" "$(cat far)"
 check "the viewer logs no message during the change" quiet
+
+# What a finished run opens with: in marks if all of them are legible, else state bands of the whole run along time, threads
+# first, with the critical path; of a hang its diagnosis.
+cat >lost.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+int main(void)
+{
+    pthread_mutex_lock(&m);
+    for (;;)
+        pthread_cond_wait(&never, &m);
+}
+C
+poetcc -trace -g lost.c -o lost
+POET_OUTPUT=lost.poet ./lost &
+lost=$!
+is_lost() { poet blocked lost.poet 2>/dev/null | grep -q 'lost.c:8'; }
+until_true is_lost
+{ kill -9 $lost; wait $lost; } 2>/dev/null
+until_true finished lost.poet
+printf '%s\n' first-view 'action save-scene opened' 'state overlay overlay' 'state overview-bands bands' 'state status opened.status' \
+    'state panel opened.panel' quit >script
+opened() { timeout 100 poet view $1.poet --script script >log 2>&1 && head -n 1 opened; }
+like "a run that does not fit opens with all of it, along time" "$(opened kinds)" ' time [1-9][0-9]* follow 0 far 1 '
+check "a run opens with its critical path" grep -q '^path ' overlay
+is "a run opens with its threads before its objects" "$(sed -n 's/^row .* \([A-Z]*\):.*/\1/p' bands | uniq | tr '\n' ' ')" "T M "
+like "a short run opens in marks" "$(opened lost)" ' time 0 follow . far 0 '
+check "all marks of a short run are shown" test "$(grep -c '^mark' opened)" -ge 4
+like "a run that hangs opens with the diagnosis" "$(cat opened.status)" 'Hang detected'
 done_testing

@@ -14,6 +14,7 @@
 #include "clients/viewer/diagram/idle_rows.h"
 #include "clients/viewer/diagram/overview_map.h"
 #include "clients/viewer/diagram/row_requests.h"
+#include "clients/viewer/diagram/zooming.h"
 #include "clients/viewer/diagram/viewer.h"
 #include "render/text_cache.h"
 #include "render/scene.h"
@@ -95,6 +96,17 @@ static void diagram_view_show_excess(struct view *view)
                  view->scene_cache.window.unresolved && p->column_ns && !p->overview, TOO_MUCH);
 }
 
+/* Chooses the first view of a run, once there is a window for the canvas's final size. */
+static void diagram_view_show_whole(struct view *view)
+{
+    if (!view->diagram_view.whole || viewport_along_px(&view->viewport) <= 0 ||
+        view->scene_cache.window.columns < viewport_columns(&view->viewport))
+        return;
+    view->diagram_view.whole = false;
+    if (!view_metadata(view)->run.connected)
+        zoom_show_whole(view);
+}
+
 /* Takes ownership of window. */
 static void diagram_view_show_window(struct view *view, struct window_info *window)
 {
@@ -113,6 +125,7 @@ static void diagram_view_show_window(struct view *view, struct window_info *wind
     if (view->diagram_view.fresh)
         line_groups_use_default(view);
     view->diagram_view.fresh = false;
+    diagram_view_show_whole(view);
     notifier_emit(&view->notifier, NOTIFY_DIAGRAM);
     diagram_view_show_excess(view);
 }

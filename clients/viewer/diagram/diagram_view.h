@@ -14,6 +14,7 @@ struct diagram_view {
     double shift_pt;
     unsigned rounds; /* number of repeated requests because the window had moved the view */
     bool fresh; /* nothing of the run was shown yet */
+    bool whole; /* if the run is finished, all of it is to be shown */
     bool leaving; /* a jump to another window follows: this one is not drawn */
 };
 

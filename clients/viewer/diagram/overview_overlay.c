@@ -34,7 +34,7 @@ static char *overlay_missing_text(struct view *view)
         return g_strdup_printf("no wait classes: %s", problem);
     if (view->viewer_settings.tints && measured_states_is_running(view))
         return g_strdup("computing waits...");
-    if (view->viewer_settings.path && overview_path_is_running(view))
+    if (view->viewer_settings.overview_path && overview_path_is_running(view))
         return g_strdup("computing the critical path...");
     return NULL;
 }
@@ -63,7 +63,7 @@ static void draw_key(struct view *view, cairo_t *cr, int height)
     char *not_here = overlay_missing_text(view);
     if (view->viewer_settings.tints)
         x = wait_coloring_draw_key(cr, x, y, &theme);
-    if (view->viewer_settings.path)
+    if (view->viewer_settings.overview_path)
         x = path_key(view, cr, x, y);
     if (function_highlight_is_shown(view))
         x = function_highlight_key(view, cr, x, y,
@@ -79,7 +79,7 @@ void overview_overlay_draw(struct view *view, cairo_t *cr, int height)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
     if (!view->overview.strip.row_count ||
-        !(view->viewer_settings.tints || view->viewer_settings.path ||
+        !(view->viewer_settings.tints || view->viewer_settings.overview_path ||
           function_highlight_is_shown(view)))
         return;
     overview_highlight_draw(view, cr, height);

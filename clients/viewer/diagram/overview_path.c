@@ -99,7 +99,7 @@ static void overview_path_request(struct view *view, struct overview_path *t)
 
 static bool overview_path_is_needed(const struct view *view)
 {
-    return view->viewer_settings.path && view->viewport.place.overview &&
+    return view->viewer_settings.overview_path && view->viewport.place.overview &&
            view->overview.strip.row_count;
 }
 

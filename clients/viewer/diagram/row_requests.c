@@ -166,7 +166,8 @@ void row_requests_for_request(struct view *view, struct window_request *r)
         row_requests_request_all(view, r);
     for (uint32_t i = 0; i < r->row_count; i++)
         rows += i == 0 || !r->joined[i];
-    view->scene_cache.row_total = rows;
+    if (rows || !view->viewport.place.overview) /* in the overview, the bands know */
+        view->scene_cache.row_total = rows;
     if (rows > ROWS_AT_ONCE)
         row_requests_limit_rows(view, r);
 }

@@ -38,7 +38,7 @@ double bands_view_y_px(const struct view *view, uint32_t row)
 /* The rows end above the key, and above that of overlays. */
 double bands_view_bottom_px(const struct view *view, int height)
 {
-    return height - (view->viewer_settings.tints || view->viewer_settings.path ||
+    return height - (view->viewer_settings.tints || view->viewer_settings.overview_path ||
                              function_highlight_is_shown(view)
                          ? 40
                          : 22);

@@ -69,15 +69,49 @@ void zoom_by(struct view *view, double factor, double x_px, double y_px)
     notifier_emit(&view->notifier, NOTIFY_PLACE);
 }
 
-void zoom_fit(struct view *view)
+static void zoom_to_bands(struct view *view)
 {
     struct view_state *p = &view->viewport.place;
-    history_mark(&view->history, "fit");
     scroll_anchor_leave_follow(&view->viewport);
     p->overview = true;
     p->overview_from = p->overview_to = 0; /* the whole run */
     overview_request(view);
     notifier_emit(&view->notifier, NOTIFY_ACTIONS);
+}
+
+void zoom_fit(struct view *view)
+{
+    history_mark(&view->history, "fit");
+    zoom_to_bands(view);
+}
+
+#define LEGIBLE_ZOOM 0.6 /* least zoom of marks in a first view */
+#define FIRST_COLUMN_NS 10000u /* time per column where the first view is zoomed into */
+
+/* Returns whether events of the visible window have different times: imported logs may have
+ * none. */
+static bool zoom_has_times(const struct view *view)
+{
+    const struct window_info *w = &view->scene_cache.window;
+    uint32_t i = 1;
+    while (i < w->event_count && w->events[i].time_ns == w->events[0].time_ns)
+        i++;
+    return i < w->event_count;
+}
+
+void zoom_show_whole(struct view *view)
+{
+    struct view_state *p = &view->viewport.place;
+    double all = zoom_of_all(view);
+    if (all >= LEGIBLE_ZOOM) {
+        p->zoom = MIN(all, VIEWPORT_INITIAL_ZOOM);
+        row_scrollbar_update(view);
+        notifier_emit(&view->notifier, NOTIFY_LOOK);
+        notifier_emit(&view->notifier, NOTIFY_PLACE);
+        return;
+    }
+    p->column_ns = zoom_has_times(view) ? FIRST_COLUMN_NS : 0;
+    zoom_to_bands(view);
 }
 
 void zoom_reset(struct view *view)

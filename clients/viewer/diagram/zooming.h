@@ -6,7 +6,10 @@ struct view;
 
 /* Around a point; x -1: the selection. */
 void zoom_by(struct view *view, double factor, double x_px, double y_px);
-void zoom_fit(struct view *view);   /* the whole run */
+void zoom_fit(struct view *view);   /* state bands of the whole run */
+/* Shows the whole run in its first view: in marks if they are legible then, else as state bands
+ * along time. */
+void zoom_show_whole(struct view *view);
 void zoom_reset(struct view *view); /* the initial zoom */
 
 #endif

@@ -225,18 +225,22 @@ static void draw_cycles(struct view *view, const struct wait_list *waits)
     free(pairs);
 }
 
-/* Shows the waits. At a deadlock, the panel opens by itself, once. */
+/* Shows the waits. At a deadlock, or if threads will certainly never resume, the panel opens by
+ * itself, once. */
 static void show_waits(struct view *view, struct blocked_panel *state)
 {
+    unsigned count;
     blocked_panel_fill_list(view, state);
     draw_cycles(view, &state->waits);
     stop_tick(state);
     if (state->waits.now.live && state->waits.count)
         state->tick = g_timeout_add(1000, on_tick, view);
-    if (state->waits.cycle_count && !state->hang_shown) {
+    enum blocked_worst worst = blocked_panel_worst(view, &count);
+    if (worst >= BLOCKED_HANG && !state->hang_shown) {
         state->hang_shown = true;
         panel_show(view, panel_waiting.name);
-        status_line_show(&view->status_line, "Deadlock detected");
+        status_line_show(&view->status_line, "%s detected",
+                         worst == BLOCKED_DEADLOCK ? "Deadlock" : "Hang");
     }
     notifier_emit(&view->notifier, NOTIFY_WAITS);
 }

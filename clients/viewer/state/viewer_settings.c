@@ -41,6 +41,7 @@ void viewer_settings_load(struct viewer_settings *s)
         .map = settings_read_flag(file, "map", true),
         .drawer = settings_read_flag(file, "drawer", false),
         .path = settings_read_flag(file, "critical_path", false),
+        .overview_path = settings_read_flag(file, "critical_path_of_overview", true),
         .tints = settings_read_flag(file, "tint_waits", false),
         .drawer_px = settings_read_number(file, "drawer_height", 60, 4000, 220),
         .drawer_page = g_key_file_get_string(file, GROUP, "drawer_page", NULL),
@@ -78,6 +79,7 @@ void viewer_settings_save(const struct viewer_settings *s)
     g_key_file_set_boolean(file, GROUP, "map", s->map);
     g_key_file_set_boolean(file, GROUP, "drawer", s->drawer);
     g_key_file_set_boolean(file, GROUP, "critical_path", s->path);
+    g_key_file_set_boolean(file, GROUP, "critical_path_of_overview", s->overview_path);
     g_key_file_set_boolean(file, GROUP, "tint_waits", s->tints);
     g_key_file_set_integer(file, GROUP, "drawer_height", s->drawer_px);
     if (s->drawer_page)

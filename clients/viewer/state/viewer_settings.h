@@ -15,7 +15,8 @@ struct viewer_settings {
     bool reselect;
     bool busy_rows;  /* hide rows without visible events */
     bool panel, map, drawer; /* whether they are visible */
-    bool path, tints; /* the critical path, and wait classes, are drawn over the diagram */
+    bool path, overview_path; /* the critical path is drawn over marks, over state bands */
+    bool tints; /* wait classes are drawn over both */
     int drawer_px; /* height of the analysis pane */
     char *drawer_page; /* its last visible tab; NULL: the first */
     bool dark_follows; /* the window is dark if the desktop is */
