@@ -6,6 +6,7 @@
 #include "server/run/clock_sync.h"
 #include "server/run/activity_store.h"
 #include "server/run/call_sites.h"
+#include "server/run/cpu_placement.h"
 #include "server/run/event_times.h"
 
 #include <stdlib.h>
@@ -401,6 +402,16 @@ uint64_t interval_cache_generation(const struct run *run)
     return interval_cache_for_run(run)->again;
 }
 int64_t interval_cache_end_ns(const struct run *run) { return run->clock.last_ns; }
+
+struct lifetimes interval_cache_lifetimes(const struct run *run)
+{
+    const struct cpu_states *states = cpu_placement_states(run);
+    return (struct lifetimes){.all = interval_cache_get(run),
+                              .spans = states,
+                              .records = states,
+                              .calls = &run->contexts,
+                              .start_ns = run->clock.start_ns};
+}
 
 int64_t interval_cache_until_ns(const struct run *run)
 {

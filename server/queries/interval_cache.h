@@ -5,7 +5,7 @@
 #ifndef SERVER_QUERIES_INTERVAL_CACHE_H
 #define SERVER_QUERIES_INTERVAL_CACHE_H
 
-#include "server/timing/intervals.h"
+#include "server/timing/thread_states.h"
 #include "server/run/run.h"
 
 /* Processes about `budget` new events; returns true once all are processed.  If events were
@@ -34,6 +34,8 @@ uint64_t interval_cache_generation(const struct run *run);
 /* Returns the number of waits that have not ended (UNATTRIBUTED_OPEN, without an end; they are not
  * among the intervals yet) and sets *waits, which the caller frees. */
 size_t interval_cache_open(const struct run *run, struct wait_record **waits);
+/* Returns what the states of threads are computed from, except for the open waits. */
+struct lifetimes interval_cache_lifetimes(const struct run *run);
 /* Returns the time up to which open waits last: now, or the end of the run. */
 int64_t interval_cache_until_ns(const struct run *run);
 /* Returns the time up to which anything is known. */

@@ -57,7 +57,7 @@ struct living_output {
     struct summary_tree *pyramid;
     const struct thread_timeline *course;
     struct living_progress *progress;
-    const struct cpu_states *spans;
+    const struct lifetimes *lives;
     /* Intervals that end later are not added yet: their CPU times are not known. */
     int64_t until_ns;
 };
@@ -154,7 +154,7 @@ static void state_timeline_report_interval(const struct living_output *t,
     struct living_cpu_change turning = {t, from, item->to_ns,
                                         i ? c->items[i - 1].position : c->start, item->position};
     if (item->is == INTERVAL_RUNS && item->to_ns > from) {
-        cpu_states_visit(t->spans, c, &t->progress->spans, from, item->to_ns,
+        cpu_states_visit(t->lives->spans, c, &t->progress->spans, from, item->to_ns,
                          state_timeline_on_cpu_state, &turning);
         return;
     }
@@ -203,16 +203,16 @@ static void state_timeline_report_not_started(const struct living_output *t)
     state_timeline_add_tail(t, SUMMARY_TREE_NONE, 0, c->closed_ns, c->closed);
 }
 
-/* Adds the states after the thread's last event according to the kernel's context switches;
- * returns the time up to which they are known. */
+/* Adds the states after the last event of a thread without an exit; returns the time up to which
+ * anything is known of it. */
 static int64_t state_timeline_report_cpu_states(const struct living_output *t, int64_t at_ns,
                                                 uint64_t at)
 {
-    int64_t until = cpu_states_switched_until(t->spans, t->course, CPU_SOURCE_ORDER);
+    int64_t until = thread_states_alive_until(t->lives, t->course);
     struct living_cpu_change turning = {t, at_ns, until, at, at};
     if (until <= at_ns)
         return at_ns;
-    cpu_states_visit(t->spans, t->course, &t->progress->spans, at_ns, until,
+    cpu_states_visit(t->lives->spans, t->course, &t->progress->spans, at_ns, until,
                      state_timeline_on_cpu_state, &turning);
     t->progress->ended = true;
     return until;
@@ -281,8 +281,8 @@ static bool state_timeline_report_thread(struct thread_state_source *l,
 {
     const struct intervals *all = interval_cache_get(l->run);
     const struct thread_timeline *c = &all->threads[l->thread];
-    struct living_output t = {pyramid, c, &l->threads[l->thread], cpu_placement_states(l->run),
-                              known_until(l->run, c)};
+    struct lifetimes lives = interval_cache_lifetimes(l->run);
+    struct living_output t = {pyramid, c, &l->threads[l->thread], &lives, known_until(l->run, c)};
     state_timeline_report_created(&t);
     for (; t.progress->items < c->count && c->items[t.progress->items].to_ns <= t.until_ns;
          t.progress->items++, --*budget) {

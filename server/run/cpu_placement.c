@@ -21,6 +21,11 @@ void cpu_placement_sampled(struct run *run, uint32_t line, bool delay, int64_t a
     cpu_states_sampled(spans_in(run), line, delay, at_ns, ns, last);
 }
 
+void cpu_placement_ran_before(struct run *run, uint32_t line, uint64_t ns)
+{
+    cpu_states_ran_before(spans_in(run), line, ns);
+}
+
 void cpu_placement_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64_t ran_ns,
                            bool unknown_before)
 {

@@ -13,6 +13,7 @@ static inline struct cpu_states *cpu_placement_states(const struct run *run)
 /* A thread's line, ns of the run; `what` an enum switch_kind. */
 void cpu_placement_sampled(struct run *run, uint32_t line, bool delay, int64_t at_ns, uint64_t ns,
                            bool last);
+void cpu_placement_ran_before(struct run *run, uint32_t line, uint64_t ns);
 void cpu_placement_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64_t ran_ns,
                            bool unknown_before);
 void cpu_placement_switched(struct run *run, uint32_t line, unsigned what, unsigned cpu,

@@ -1,10 +1,9 @@
 /* Reader of CPU states: splits the time in which a thread ran, by the best source. */
 #include "server/timing/cpu_state_index.h"
+#include "base/alloc.h"
 #include "base/lower_bound.h"
 
-/* slices that are searched for values that came late: this one and the following ones, */
-#define LATE_SLICES 12u
-#define DENSE 64u       /* but only two if the slice has more intervals than this */
+#include <string.h>
 
 static int64_t cpu_states_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -123,14 +122,17 @@ int64_t cpu_states_known_ns(const struct cpu_states *spans, uint32_t line)
     }
 }
 
-int64_t cpu_states_switched_until(const struct cpu_states *spans, const struct thread_timeline *c,
-                                  enum cpu_state_source most)
+int64_t cpu_states_last_ns(const struct cpu_states *spans, uint32_t line)
 {
-    if (c->start_ns == INTERVALS_NEVER || c->end_ns != INTERVALS_NEVER ||
-        c->closed_ns != INTERVALS_NEVER || cpu_states_is_placed_task(spans, c->thread) ||
-        source_of(spans, c->thread, most) != CPU_SOURCE_SWITCHES)
-        return INTERVALS_NEVER;
-    return cpu_states_known_ns(spans, c->thread);
+    const struct cpu_state_thread *t = cpu_states_thread(spans, line);
+    int64_t last = INTERVALS_NEVER;
+    if (!t || cpu_states_is_placed_task(spans, line))
+        return last;
+    if (t->turns.count)
+        last = t->turns.items[t->turns.count - 1].at_ns;
+    if (t->samples.count)
+        last = cpu_states_max(last, t->samples.items[t->samples.count - 1].at_ns);
+    return last;
 }
 
 /* ---- visiting ---- */
@@ -162,7 +164,7 @@ static int64_t ready_by(const struct cpu_samples *s, int64_t at_ns)
 
 /* A thread, with the values that are read: its samples, or its CPU clock. */
 struct sampled_thread_state {
-    const struct cpu_state_thread *t;
+    struct cpu_state_thread *t;
     const struct cpu_samples *samples;
     const struct thread_timeline *course;
 };
@@ -171,6 +173,7 @@ struct sampled_thread_state {
  * samples; their excess (over) does not fit into active_ns. */
 struct sample_slice {
     int64_t from_ns, to_ns, active_ns, ran_ns, ready_ns, ran_over_ns, ready_over_ns;
+    bool unknown; /* nothing is known of it */
 };
 
 static int64_t cpu_states_overlap_ns(int64_t a, int64_t b, int64_t c, int64_t d)
@@ -178,12 +181,48 @@ static int64_t cpu_states_overlap_ns(int64_t a, int64_t b, int64_t c, int64_t d)
     return cpu_states_max(0, cpu_states_min(b, d) - cpu_states_max(a, c));
 }
 
+/* Returns the time between two times in which the thread ran according to the order; after its last
+ * interval it ran until its exit, if it has one. */
+static int64_t cpu_states_active_ns(const struct thread_timeline *c, int64_t from_ns, int64_t to_ns)
+{
+    int64_t last_ns = c->count ? c->items[c->count - 1].to_ns : c->start_ns,
+            end_ns = c->end_ns == INTERVALS_NEVER ? INT64_MAX : c->end_ns,
+            all = cpu_states_overlap_ns(last_ns, end_ns, from_ns, to_ns);
+    for (size_t i = intervals_at(c, from_ns); i < c->count && interval_begin(c, i) < to_ns; i++)
+        if (c->items[i].is == INTERVAL_RUNS)
+            all += cpu_states_overlap_ns(interval_begin(c, i), c->items[i].to_ns, from_ns, to_ns);
+    return all;
+}
+
+/* Returns what it ran before the slice that ends with a sample. */
+static int64_t cpu_states_ran_before_slice(const struct sampled_thread_state *of, size_t index)
+{
+    if (index)
+        return of->samples->items[index - 1].ran_ns;
+    return of->samples == &of->t->samples ? of->t->before_ns : 0;
+}
+
+/* Returns the end of the slice that ends with a sample; that of a thread's exit is the last, and
+ * has no end. */
+static int64_t cpu_states_slice_end(const struct sampled_thread_state *of, size_t index)
+{
+    bool last = of->samples == &of->t->samples && of->t->ended && index + 1 == of->samples->count;
+    return last ? INT64_MAX : of->samples->items[index].at_ns;
+}
+
+/* Returns the index of the slice that contains a time, or the count if none does. */
+static size_t cpu_states_slice_index(const struct sampled_thread_state *of, int64_t at_ns)
+{
+    size_t i = cpu_states_sample_after(of->samples, at_ns);
+    return i && i == of->samples->count && cpu_states_slice_end(of, i - 1) > at_ns ? i - 1 : i;
+}
+
 /* Reads the running and runnable time of the slice that ends with a sample. */
 static void cpu_states_read_sample(const struct sampled_thread_state *of, size_t index,
                                    struct sample_slice *h)
 {
     const struct cpu_sample *to = &of->samples->items[index], *from = index ? to - 1 : NULL;
-    h->ran_ns = to->ran_ns - (from ? from->ran_ns : 0);
+    h->ran_ns = cpu_states_max(to->ran_ns - cpu_states_ran_before_slice(of, index), 0);
     h->ready_ns = of->samples == &of->t->clocks
                       ? ready_by(&of->t->samples, h->to_ns) - ready_by(&of->t->samples, h->from_ns)
                       : to->ready_ns - (from ? from->ready_ns : 0);
@@ -195,18 +234,18 @@ static struct sample_slice cpu_states_sample_slice(const struct sampled_thread_s
 {
     const struct thread_timeline *c = of->course;
     const struct cpu_sample *to = &of->samples->items[index];
-    struct sample_slice h = {.from_ns = index ? to[-1].at_ns : c->start_ns, .to_ns = to->at_ns};
-    int64_t latency = 0;
-    for (size_t i = intervals_at(c, h.from_ns); i < c->count && interval_begin(c, i) < h.to_ns;
-         i++) {
-        int64_t part =
-            cpu_states_overlap_ns(interval_begin(c, i), c->items[i].to_ns, h.from_ns, h.to_ns);
-        h.active_ns += c->items[i].is == INTERVAL_RUNS ? part : 0;
-        /* the order already counts it as runnable */
-        latency += c->items[i].is == INTERVAL_LATENCY ? part : 0;
-    }
+    struct sample_slice h = {.from_ns = index ? to[-1].at_ns : c->start_ns,
+                             .to_ns = cpu_states_slice_end(of, index)};
+    int64_t latency = 0; /* the order already counts it as runnable */
+    h.active_ns = cpu_states_active_ns(c, h.from_ns, h.to_ns);
+    for (size_t i = intervals_at(c, h.from_ns); i < c->count && interval_begin(c, i) < h.to_ns; i++)
+        if (c->items[i].is == INTERVAL_LATENCY)
+            latency +=
+                cpu_states_overlap_ns(interval_begin(c, i), c->items[i].to_ns, h.from_ns, h.to_ns);
     cpu_states_read_sample(of, index, &h);
-    int64_t ran = to->unknown_before ? h.active_ns : h.ran_ns,
+    /* (a thread that ran for longer than since its first event also ran before it) */
+    h.unknown = to->unknown_before || (!index && h.ran_ns > to->at_ns - h.from_ns);
+    int64_t ran = h.unknown ? h.active_ns : h.ran_ns,
             ready = cpu_states_max(h.ready_ns - latency, 0);
     h.ran_ns = cpu_states_min(ran, h.active_ns);
     h.ready_ns = cpu_states_min(ready, h.active_ns - h.ran_ns);
@@ -215,60 +254,87 @@ static struct sample_slice cpu_states_sample_slice(const struct sampled_thread_s
     return h;
 }
 
-/* Moves excess of later slices into a slice, and adds the slice's own to it: the kernel updates
- * its counters of ongoing time late, and counts runnable time when it ends. */
-static void cpu_states_replace_sample(struct sample_slice *h, int64_t *ran_over_ns,
-                                      int64_t *ready_over_ns)
+/* Returns how well the states of a slice are known: by the clock exactly, if there is but one. */
+static enum cpu_state_accuracy accuracy_of(const struct sampled_thread_state *of,
+                                           const struct sample_slice *h)
 {
-    int64_t room = h->active_ns - h->ran_ns - h->ready_ns,
-            more = cpu_states_min(*ran_over_ns, room);
-    h->ran_ns += more;
-    room -= more;
-    *ran_over_ns += h->ran_over_ns - more;
-    more = cpu_states_min(*ready_over_ns, room);
-    h->ready_ns += more;
-    *ready_over_ns += h->ready_over_ns - more;
+    if (h->unknown)
+        return CPU_STATE_ESTIMATE;
+    bool one = h->ran_ns == h->active_ns || !h->ran_ns;
+    return one && of->samples == &of->t->clocks ? CPU_STATE_EXACT : CPU_STATE_SHARE;
 }
 
-/* Returns the number of slices that may hold late values of one: 1 for the CPU clock, which is
- * never late, as the thread reads it itself. */
-static size_t late_slices(const struct sampled_thread_state *of, size_t index)
+/* Moves as much of the excess of other slices into a slice as fits. */
+static void cpu_states_move_excess(struct sample_slice *h, struct sample_share *over)
+{
+    int64_t ran = cpu_states_min(over->ran_ns, h->active_ns - h->ran_ns - h->ready_ns),
+            ready = cpu_states_min(over->ready_ns, h->active_ns - h->ran_ns - h->ready_ns - ran);
+    h->ran_ns += ran;
+    h->ready_ns += ready;
+    over->ran_ns -= ran;
+    over->ready_ns -= ready;
+}
+
+/* What the shares of a thread's samples were computed from. */
+static struct sample_basis basis_of(const struct sampled_thread_state *of)
 {
     const struct thread_timeline *c = of->course;
-    const struct cpu_sample *s = of->samples->items;
-    size_t first = intervals_at(c, index ? s[index - 1].at_ns : c->start_ns);
-    if (of->samples == &of->t->clocks)
-        return 1;
-    bool dense = first + DENSE < c->count && c->items[first + DENSE].to_ns < s[index].at_ns;
-    return dense ? 2 : LATE_SLICES;
+    const struct cpu_sample *last = &of->samples->items[of->samples->count - 1];
+    return (struct sample_basis){.samples = of->samples->count,
+                                 .items = c->items,
+                                 .count = c->count,
+                                 .start_ns = c->start_ns,
+                                 .end_ns = c->end_ns,
+                                 .to_ns = c->count ? c->items[c->count - 1].to_ns : c->start_ns,
+                                 .last_ns = last->at_ns,
+                                 .last_ran_ns = last->ran_ns,
+                                 .last_ready_ns = last->ready_ns};
+}
+
+/* Computes the shares of all samples.  Counters are late: the CPU time by up to a tick, and
+ * runnable time is counted when it ends; and a sampler that loses its CPU between reading the clock
+ * and the counters is early.  So excess moves to earlier slices that have room, what remains to
+ * later ones. */
+static void cpu_states_compute_shares(const struct sampled_thread_state *of)
+{
+    struct cpu_state_thread *t = of->t;
+    size_t count = of->samples->count;
+    struct sample_basis basis = basis_of(of);
+    struct sample_share over = {0};
+    if (t->shares && memcmp(&t->basis, &basis, sizeof basis) == 0)
+        return;
+    struct sample_slice *slices = xcalloc(count, sizeof *slices);
+    t->basis = basis;
+    free(t->shares);
+    t->shares = xcalloc(count, sizeof *t->shares);
+    for (size_t i = count; i-- > 0;) {
+        slices[i] = cpu_states_sample_slice(of, i);
+        cpu_states_move_excess(&slices[i], &over);
+        over.ran_ns += slices[i].ran_over_ns;
+        over.ready_ns += slices[i].ready_over_ns;
+    }
+    for (size_t i = 0; i < count; i++) {
+        cpu_states_move_excess(&slices[i], &over);
+        t->shares[i] = (struct sample_share){slices[i].ran_ns, slices[i].ready_ns};
+    }
+    free(slices);
 }
 
 static struct spans_slice slice_at(const struct sampled_thread_state *of, size_t index)
 {
-    int64_t ran_over_ns = 0, ready_over_ns = 0;
-    struct sample_slice h = {0};
-    size_t late = late_slices(of, index), count = of->samples->count;
-    size_t i = count - index < late ? count : index + late;
-    while (i-- > index) {
-        h = cpu_states_sample_slice(of, i);
-        cpu_states_replace_sample(&h, &ran_over_ns, &ready_over_ns);
+    struct sample_slice h = cpu_states_sample_slice(of, index);
+    if (of->samples == &of->t->samples) {
+        cpu_states_compute_shares(of);
+        h.ran_ns = of->t->shares[index].ran_ns;
+        h.ready_ns = of->t->shares[index].ready_ns;
     }
     return (struct spans_slice){.index = index,
                                 .from_ns = h.from_ns,
                                 .to_ns = h.to_ns,
                                 .ran_ns = h.ran_ns,
                                 .ready_ns = h.ready_ns,
-                                .at_ns = h.from_ns};
-}
-
-/* Returns the time between two times in which the thread ran according to the order. */
-static int64_t cpu_states_active_ns(const struct thread_timeline *c, int64_t from_ns, int64_t to_ns)
-{
-    int64_t all = 0;
-    for (size_t i = intervals_at(c, from_ns); i < c->count && interval_begin(c, i) < to_ns; i++)
-        if (c->items[i].is == INTERVAL_RUNS)
-            all += cpu_states_overlap_ns(interval_begin(c, i), c->items[i].to_ns, from_ns, to_ns);
-    return all;
+                                .at_ns = h.from_ns,
+                                .accuracy = accuracy_of(of, &h)};
 }
 
 static void cpu_states_read_slice(const struct sampled_thread_state *of,
@@ -301,13 +367,15 @@ static void visit_samples(const struct sampled_thread_state *of, struct cpu_stat
                           int64_t from_ns, int64_t to_ns, struct cpu_state_visitor v)
 {
     bool same = walk->has && walk->slice.from_ns <= from_ns && from_ns < walk->slice.to_ns;
-    size_t index = same ? walk->slice.index : cpu_states_sample_after(of->samples, from_ns);
+    size_t index = same ? walk->slice.index : cpu_states_slice_index(of, from_ns);
     for (; index < of->samples->count && from_ns < to_ns; index++) {
-        int64_t until = cpu_states_min(of->samples->items[index].at_ns, to_ns);
+        int64_t until = cpu_states_min(cpu_states_slice_end(of, index), to_ns);
         cpu_states_read_slice(of, walk, index, from_ns);
+        walk->accuracy = walk->slice.accuracy;
         visit_part(&walk->slice, until, v);
         from_ns = until;
     }
+    walk->accuracy = CPU_STATE_ESTIMATE;
     if (from_ns < to_ns) /* after the last sample nothing better is known */
         v.visit(v.context, CPU_STATE_RUNNING, from_ns, to_ns);
 }
@@ -321,7 +389,7 @@ bool cpu_states_delays(const struct cpu_states *spans, uint32_t line)
 int64_t cpu_states_uncertainty_ns(const struct cpu_states *spans, const struct thread_timeline *c,
                                   int64_t from_ns, int64_t to_ns)
 {
-    const struct cpu_state_thread *t = cpu_states_thread(spans, c->thread);
+    struct cpu_state_thread *t = cpu_states_thread(spans, c->thread);
     int64_t astray = 0;
     if (!t)
         return 0;
@@ -342,9 +410,10 @@ void cpu_states_visit(const struct cpu_states *spans, const struct thread_timeli
                                     int64_t to_ns),
                       void *context)
 {
-    const struct cpu_state_thread *t = cpu_states_thread(spans, course->thread);
+    struct cpu_state_thread *t = cpu_states_thread(spans, course->thread);
     struct cpu_state_visitor v = {visit, context};
     walk->on = 0;
+    walk->accuracy = CPU_STATE_EXACT;
     switch (source_of(spans, course->thread, walk->most)) {
     case CPU_SOURCE_SWITCHES:
         if (cpu_states_is_placed_task(spans, course->thread))
@@ -363,6 +432,7 @@ void cpu_states_visit(const struct cpu_states *spans, const struct thread_timeli
                       v);
         break;
     default:
+        walk->accuracy = CPU_STATE_ESTIMATE;
         visit(context, CPU_STATE_RUNNING, from_ns, to_ns);
     }
 }

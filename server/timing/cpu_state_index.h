@@ -19,10 +19,23 @@ struct cpu_samples {
     size_t count, room;
 };
 
+/* What shares were computed from: they are computed again when it has changed. */
+struct sample_basis {
+    const struct interval *items;
+    size_t samples, count;
+    int64_t start_ns, end_ns, to_ns;
+    int64_t last_ns, last_ran_ns, last_ready_ns; /* of the last sample */
+};
+
 struct cpu_state_thread {
     struct cpu_turns turns;
     struct cpu_samples samples;
+    struct sample_share { /* running and runnable time between a sample and the one before it */
+        int64_t ran_ns, ready_ns;
+    } *shares; /* by sample; NULL: not computed */
+    struct sample_basis basis; /* of the shares */
     struct cpu_samples clocks; /* at its events; ready_ns is not set */
+    int64_t before_ns; /* the part of each sample that it ran before its first event */
     bool ended; /* the last sample is the thread's own value at its exit */
     unsigned asleep; /* an enum asleep: the call in which it was last seen sleeping, */
     int64_t asleep_ns; /* and when */

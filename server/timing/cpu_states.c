@@ -14,6 +14,7 @@ static void free_thread(void *value)
     cpu_turns_free(&t->turns);
     free(t->samples.items);
     free(t->clocks.items);
+    free(t->shares);
     free(t);
 }
 
@@ -116,11 +117,21 @@ void cpu_states_sampled(struct cpu_states *spans, uint32_t line, bool delay, int
     while (last && all->count && all->items[all->count - 1].at_ns > at_ns)
         all->count--; /* it was received earlier, but sampled after the final value */
     t->ended |= last;
+    free(t->shares);
+    t->shares = NULL;
     struct cpu_sample *s = sample_of(all, at_ns, SAMPLES_MOST);
     if (!s)
         return;
     int64_t *stood = delay ? &s->ready_ns : &s->ran_ns;
     *stood = cpu_states_max(*stood, (int64_t)ns);
+}
+
+void cpu_states_ran_before(struct cpu_states *spans, uint32_t line, uint64_t ns)
+{
+    struct cpu_state_thread *t = made_thread(spans, line);
+    free(t->shares);
+    t->shares = NULL;
+    t->before_ns = ns > INT64_MAX ? 0 : (int64_t)ns;
 }
 
 void cpu_states_clocked(struct cpu_states *spans, uint32_t line, int64_t at_ns, uint64_t ran_ns,

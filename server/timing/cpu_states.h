@@ -11,7 +11,9 @@
  *   the rest is distributed as the samples say; without samples all of the rest is off-CPU (other);
  * - samples: accumulated running and runnable time at some times.  Between two of them only
  *   durations are known: running is placed first, then runnable, then off-CPU (other).  Each border
- *   may be off by the time between two samples, and sums over a range by as much at either end;
+ *   may be off by the time between two samples, and sums over a range by as much at either end.
+ *   The last sample of a thread is its own at its exit, so the sum over its lifetime is its CPU
+ *   time.  What it ran in waits is not distinguished: it counts if there is room for it outside;
  * - the order alone: the thread ran all the time, an upper bound.
  *
  * For a task of a runtime it is known exactly when it was on a worker thread (placements.h).  That
@@ -42,6 +44,15 @@ enum cpu_state {
     CPU_STATE_OTHER
 };
 
+/* How well the state of a time is known. */
+enum cpu_state_accuracy {
+    CPU_STATE_EXACT,
+    /* its share of a longer time is measured; where in it the state begins is assumed */
+    CPU_STATE_SHARE,
+    CPU_STATE_ESTIMATE, /* nothing was measured: running, an upper bound */
+    CPU_STATE_ACCURACIES
+};
+
 enum switch_kind {
     SWITCH_ON, /* it got a CPU */
     SWITCH_OUT, /* it was preempted */
@@ -67,6 +78,8 @@ void cpu_states_note_sleep(struct cpu_states *spans, uint32_t line, uint64_t cal
  * exited and reported the value itself. */
 void cpu_states_sampled(struct cpu_states *spans, uint32_t line, bool delay, int64_t at_ns,
                         uint64_t ns, bool last);
+/* Records how long the thread ran before its first event. */
+void cpu_states_ran_before(struct cpu_states *spans, uint32_t line, uint64_t ns);
 /* Records the thread's CPU clock at one of its events. unknown_before: how long it ran before that
  * is not known. */
 void cpu_states_clocked(struct cpu_states *spans, uint32_t line, int64_t at_ns, uint64_t ran_ns,
@@ -109,10 +122,9 @@ const char *cpu_states_missing_reason(const struct cpu_states *spans);
 /* Returns the time up to which a thread is known; INT64_MAX if only the order is. */
 int64_t cpu_states_known_ns(const struct cpu_states *spans, uint32_t line);
 
-/* Returns the time up to which context switches say what a thread without an exit event did;
- * INTERVALS_NEVER if they say nothing. */
-int64_t cpu_states_switched_until(const struct cpu_states *spans,
-                                  const struct thread_timeline *course, enum cpu_state_source most);
+/* Returns the time of a thread's last context switch or sample: it existed then.  INTERVALS_NEVER
+ * if there is none, or if it is a placed task. */
+int64_t cpu_states_last_ns(const struct cpu_states *spans, uint32_t line);
 /* Returns whether, as the last that is known of it, a thread gave up its CPU, and sets *since_ns.
  * Uses context switches; without any, sampling from outside. *call: an enum asleep, if the thread
  * was seen in that call since then. end_ns: when the whole run had exited, 0 if it has not; a
@@ -127,12 +139,14 @@ struct cpu_state_walk {
     /* valid while a running state is visited: 1 + the CPU, for a task its worker thread; 0: unknown
      */
     uint32_t on;
+    enum cpu_state_accuracy accuracy; /* valid while a state is visited */
     bool has;
     struct spans_slice { /* span between two samples */
         size_t index;
         int64_t from_ns, to_ns;
         int64_t ran_ns, ready_ns; /* parts of the time that the order calls running, */
         int64_t passed_ns, at_ns; /* of which passed_ns lies before at_ns */
+        enum cpu_state_accuracy accuracy;
     } slice;
 };
 

@@ -63,6 +63,8 @@ void cpu_turns_visit(
     for (size_t i = turns_before(t, from_ns, &walk->near); from_ns < to_ns; i++) {
         int64_t until = i < t->count ? cpu_turns_min(t->items[i].at_ns, to_ns) : to_ns;
         walk->on = cpu_after(t, i);
+        walk->accuracy =
+            i && t->items[i - 1].what == SWITCH_LOST ? CPU_STATE_ESTIMATE : CPU_STATE_EXACT;
         if (until > from_ns)
             visit(context, is_after(t, i), from_ns, until);
         from_ns = until > from_ns ? until : from_ns;

@@ -1,5 +1,6 @@
 #include "server/timing/thread_states.h"
 #include "base/lower_bound.h"
+#include "server/timing/call_contexts.h"
 
 const char *thread_state_name(unsigned state)
 {
@@ -13,6 +14,14 @@ const char *thread_state_name(unsigned state)
 const char *thread_state_key(unsigned state)
 {
     return state == THREAD_STATE_OFF_CPU ? "other_off_cpu" : thread_state_name(state);
+}
+
+const char *thread_state_accuracy(unsigned accuracy)
+{
+    static const char *const words[CPU_STATE_ACCURACIES] = {[CPU_STATE_EXACT] = "exact",
+                                                            [CPU_STATE_SHARE] = "measured share",
+                                                            [CPU_STATE_ESTIMATE] = "estimated"};
+    return accuracy < CPU_STATE_ACCURACIES ? words[accuracy] : "";
 }
 
 static int64_t thread_states_min(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -38,6 +47,19 @@ static const struct wait_record *open_wait(const struct lifetimes *lives, uint32
     return low < lives->open_count && lives->open[low].thread == thread ? &lives->open[low] : NULL;
 }
 
+int64_t thread_states_alive_until(const struct lifetimes *lives, const struct thread_timeline *c)
+{
+    if (c->start_ns == INTERVALS_NEVER || c->end_ns != INTERVALS_NEVER ||
+        c->closed_ns != INTERVALS_NEVER)
+        return INTERVALS_NEVER;
+    int64_t until = cpu_states_last_ns(lives->records, c->thread);
+    const struct call_context_thread *calls =
+        lives->calls ? call_contexts_of_line(lives->calls, c->thread) : NULL;
+    if (calls && calls->count && calls->items[0].sums.open)
+        until = thread_states_max(until, (int64_t)(calls->head.time_ns - lives->start_ns));
+    return until;
+}
+
 bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_timeline *c,
                             int64_t *from_ns, int64_t *to_ns)
 {
@@ -51,8 +73,7 @@ bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_t
         from = thread_states_min(from, c->start_ns);
     *from_ns = from;
     *to_ns = thread_states_max(from, thread_states_max(active_until(c), c->closed_ns));
-    *to_ns = thread_states_max(
-        *to_ns, open ? open->to_ns : cpu_states_switched_until(lives->spans, c, lives->source));
+    *to_ns = thread_states_max(*to_ns, open ? open->to_ns : thread_states_alive_until(lives, c));
     return true;
 }
 
@@ -89,7 +110,7 @@ static void thread_states_emit_resumed(struct state_walk *w, struct thread_state
     if (spell.to_ns <= spell.from_ns)
         return;
     if (w->holds && w->held.state == spell.state && w->held.active == spell.active &&
-        w->held.on == spell.on && w->wait == wait) {
+        w->held.on == spell.on && w->held.accuracy == spell.accuracy && w->wait == wait) {
         w->held.to_ns = spell.to_ns;
         w->held.unexplained = spell.unexplained ? spell.unexplained : w->held.unexplained;
         return;
@@ -131,6 +152,7 @@ static void visit_span(void *context, enum cpu_state is, int64_t from_ns, int64_
     spell.to_ns = to_ns;
     spell.state = states[is];
     spell.on = is == CPU_STATE_RUNNING ? w->spans.on : 0;
+    spell.accuracy = (uint8_t)w->spans.accuracy;
     thread_states_emit_resumed(w, spell, 0);
 }
 
@@ -165,10 +187,12 @@ static void visit_intervals(struct state_walk *w)
         visit_interval(w, i);
 }
 
-/* Visits the time after the thread's last event, of which only context switches are known. */
-static void visit_switched(struct state_walk *w, int64_t from_ns, int64_t to_ns)
+/* Visits the time after the thread's last event, of which only CPU data are known. */
+static void visit_after(struct state_walk *w, int64_t to_ns)
 {
     const struct thread_timeline *c = w->course;
+    int64_t from_ns = thread_states_max(thread_states_known_end(c), w->from_ns);
+    to_ns = thread_states_min(to_ns, w->to_ns);
     if (to_ns <= from_ns)
         return;
     w->split = (struct thread_state_interval){.position = c->count ? c->items[c->count - 1].position
@@ -178,21 +202,14 @@ static void visit_switched(struct state_walk *w, int64_t from_ns, int64_t to_ns)
     cpu_states_visit(w->lives->spans, c, &w->spans, from_ns, to_ns, visit_span, w);
 }
 
-/* Visits the time from the thread's last interval to its end: an open wait, or time of which
- * nothing more is known. */
+/* Visits the time from the thread's last interval to its end, with an open wait if there is one. */
 static void visit_rest(struct state_walk *w)
 {
     const struct thread_timeline *c = w->course;
     const struct wait_record *open = open_wait(w->lives, c->thread);
-    thread_states_emit_resumed(
-        w,
-        (struct thread_state_interval){.from_ns = thread_states_known_end(c),
-                                       .to_ns = open ? open->from_ns : active_until(c),
-                                       .position =
-                                           c->count ? c->items[c->count - 1].position : c->start,
-                                       .state = THREAD_STATE_RUNNING,
-                                       .active = true},
-        0);
+    visit_after(w,
+                open ? open->from_ns
+                     : thread_states_max(active_until(c), thread_states_alive_until(w->lives, c)));
     if (open)
         thread_states_emit_resumed(
             w,
@@ -205,11 +222,6 @@ static void visit_rest(struct state_walk *w)
                 .state = THREAD_STATE_BLOCKED,
                 .unexplained = UNATTRIBUTED_OPEN},
             UINT32_MAX);
-    else
-        visit_switched(
-            w, thread_states_max(active_until(c), w->from_ns),
-            thread_states_min(cpu_states_switched_until(w->lives->spans, c, w->lives->source),
-                              w->to_ns));
 }
 
 void thread_states_visit(const struct lifetimes *lives, const struct thread_timeline *c,
@@ -271,6 +283,7 @@ static void thread_states_add_interval(void *context, const struct thread_state_
     sum->total_ns += took;
     sum->count++;
     s->life_ns += took;
+    s->estimated_ns += spell->accuracy == CPU_STATE_ESTIMATE ? took : 0;
     if (spell->active)
         s->active_ns += took;
     else if (spell->state == THREAD_STATE_RUNNABLE)
@@ -303,6 +316,7 @@ void thread_states_add(struct thread_states *to, const struct thread_states *s)
     to->life_ns += s->life_ns;
     to->active_ns += s->active_ns;
     to->let_go_ns += s->let_go_ns;
+    to->estimated_ns += s->estimated_ns;
     to->unexplained_ns += s->unexplained_ns;
     to->unexplained += s->unexplained;
 }

@@ -5,7 +5,13 @@
  * there until the thread resumed, and time in which it had no CPU while it could run.  Running is
  * time on a CPU.  Off-CPU (other) is time without a CPU that no event accounts for: asleep, or in a
  * call that is not traced.  If only the order is known (server/timing/cpu_states.h), all time
- * outside of waits counts as running, an upper bound. */
+ * outside of waits counts as running, an upper bound.
+ *
+ * All views of states (tables, lists, state bands, charts, findings) are views of these intervals:
+ * each thread by its best source, so their sums agree over every range.
+ *
+ * A thread without a recorded exit lives up to the last record of it: an event, a context switch, a
+ * sample of its CPU time, or a reading of its function profile that finds it in a call. */
 #ifndef SERVER_TIMING_THREAD_STATES_H
 #define SERVER_TIMING_THREAD_STATES_H
 
@@ -13,6 +19,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct call_contexts;
 
 enum thread_state_code {
     THREAD_STATE_CREATED, /* created, and not started */
@@ -26,6 +34,7 @@ enum thread_state_code {
 
 const char *thread_state_name(unsigned state); /* "created" */
 const char *thread_state_key(unsigned state); /* the same as a part of a column's name */
+const char *thread_state_accuracy(unsigned accuracy); /* an enum cpu_state_accuracy: "exact" */
 
 /* A state interval: the time between two changes. */
 struct thread_state_interval {
@@ -37,6 +46,7 @@ struct thread_state_interval {
     uint8_t state; /* an enum thread_state_code */
     uint8_t unexplained; /* blocked: an enum unattributed_reason */
     uint32_t on; /* running: where, as in struct cpu_state_walk (cpu_states.h); 0 unknown */
+    uint8_t accuracy; /* an enum cpu_state_accuracy */
     bool active; /* by the order alone it would be running */
 };
 
@@ -48,11 +58,20 @@ struct lifetimes {
     size_t open_count;
     const struct cpu_states *spans; /* NULL: only the order is known */
     enum cpu_state_source source; /* use no better source than this; CPU_SOURCE_ORDER: the best */
+    /* What says that a thread without an exit still lived, whatever the source of its states is; */
+    const struct cpu_states *records; /* NULL: nothing */
+    const struct call_contexts *calls; /* NULL: nothing */
+    uint64_t start_ns; /* begin of the run on the clock of the function profile */
 };
 
 /* Sets the known lifetime of a thread; returns false if nothing is known of it. */
 bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_timeline *course,
                             int64_t *from_ns, int64_t *to_ns);
+
+/* Returns the time of the last record of a thread that has no exit event, other than its events;
+ * INTERVALS_NEVER if there is none. */
+int64_t thread_states_alive_until(const struct lifetimes *lives,
+                                  const struct thread_timeline *course);
 
 /* Calls `visit` for each state interval of a thread between two times, in ascending order; those at
  * the ends are clipped. */
@@ -74,6 +93,7 @@ struct thread_states {
     } of[THREAD_STATES];
     int64_t life_ns;
     int64_t active_ns, let_go_ns; /* by the order alone: running, runnable */
+    int64_t estimated_ns; /* part of running that was not measured, an upper bound */
     int64_t unexplained_ns; /* part of blocked in waits that ended: unattributed time */
     uint64_t unexplained;
 };

@@ -93,6 +93,33 @@ is "states --threads selects a thread" "$(poet states "$run" --threads main --cs
 half() { poet states "$run" --json "$@" | tail -n 1 | sed 's/.*"lifetime_ns":\([0-9]*\).*/\1/'; }
 at=$(poet states "$run" --list --threads main --json | sed -n 5p | sed 's/.*"from_ns":\([0-9]*\).*/\1/')
 is "states of two parts of a run add up to the whole" "$(($(half --to "${at}ns") + $(half --from "${at}ns")))" "$(half)"
+
+# ---- one answer, whatever the source and the range ----
+figures() { # OPTION...: of each thread the time in each state, in ns
+    poet states "$run" --json "$@" | json 'rows | [.thread, (.created_ns, .runnable_ns, .running_ns, .blocked_ns, .other_off_cpu_ns,
+        .exited_ns | . // 0)] | @tsv'
+}
+sums() { awk -F'\t' '{ for (i = 2; i <= 7; i++) sum[$1, i] += $i; seen[$1] }
+    END { for (t in seen) { printf "%s", t; for (i = 2; i <= 7; i++) printf "\t%d", sum[t, i]; print "" } }' | sort; }
+for source in switches samples order; do
+    is "states --source $source: parts of the run add up to the whole, state by state" \
+        "$({ figures --source $source --to 1ns; figures --source $source --from 1ns --to 8ms; figures --source $source --from 8ms --to "${at}ns"
+            figures --source $source --from "${at}ns"; } | sums)" "$(figures --source $source | sums)"
+    is "states --source $source: the intervals of --list add up to the table" \
+        "$(poet states "$run" --list --source $source --json | json 'rows | select(.state == "running") | [.thread, .duration_ns] | @tsv' |
+            awk -F'\t' '{ sum[$1] += $2 } END { for (t in sum) print t, sum[t] }' | sort)" \
+        "$(figures --source $source | awk -F'\t' '$4 { print $1, $4 }' | sort)"
+done
+is "states: a thread does not depend on which others are in the table" "$(figures --threads main)" "$(figures | grep -P '^T:main\t')"
+poet usage "$run" --by thread --json | json 'rows | select(.thread != null and .metric == "cpu") | [.thread, .last] | @tsv' | sort >cpu.txt
+is "states --source samples: no thread ran for longer than its CPU clock says" \
+    "$(figures --source samples | cut -f 1,4 | sort | join -t "$(printf '\t')" - cpu.txt | awk -F'\t' '$2 > $3')" ""
+is "states: each row names its source" "$(poet states "$run" --json --source order | json '[rows.source] | unique | join(",")')" \
+    "order: time outside traced waits"
+is "states --source order: all running time is an estimate" \
+    "$(poet states "$run" --json --source order | json 'rows | select(.estimated_ns != .running_ns)')" ""
+is "states --list: the accuracy of each interval" "$(poet states "$run" --list --json --source order |
+    json '[rows | select((.accuracy == "estimated") != (.state == "running"))] | length')" 0
 is "states --past-of a thread's first event has no row" "$(poet states "$run" --past-of 1:1 --csv --columns thread | sed 1d | wc -l)" 0
 like "states --past-of another thread's event" "$(poet states "$run" --past-of 1:4 --threads main --csv --columns lifetime | sed 1d)" "^[1-9]"
 
@@ -123,7 +150,7 @@ poet states "$run" --baseline "$run" --json >same.json
 is "states --baseline: a run does not differ from itself" \
     "$(json '[rows | .lifetime_diff_ns, .running_percent | select(. // 0 | . != 0)] | length' same.json)" 0
 is "states --baseline: each figure has its difference" "$(json '[columns | select(contains("_diff"))] | length' same.json)" \
-    "$(json '[columns] | length - 1' states.json)"
+    "$(json '[columns] | length - 2' states.json)" # (thread, source)
 
 # ---- errors ----
 is "states: an unknown column gets a suggestion" "$(poet states "$run" --columns blockd 2>&1 | head -n 1)" \
@@ -156,6 +183,40 @@ kill -KILL $program
 wait $program 2>/dev/null
 gone() { ! kill -0 $following 2>/dev/null; }
 check "states --follow ends with the run" until_true gone
+
+# ---- a killed program ----
+cat >killed.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static volatile unsigned long n;
+__attribute__((noinline)) static void spin(void) { for (;;) n++; }
+static void *busy(void *a) { spin(); return a; }
+static void *asleep(void *a) { for (;;) pause(); return a; }
+int main(void)
+{
+    pthread_t threads[2];
+    pthread_create(&threads[0], 0, busy, 0);
+    pthread_create(&threads[1], 0, asleep, 0);
+    pthread_join(threads[0], 0);
+}
+END
+check "killed.c compiles with -profile" poetcc -profile -g killed.c -o killed
+./killed &
+program=$!
+pids="$pids $program"
+in_calls() { [ "$(poet calls latest --by thread --json | json '[rows | select(.function | test("^(spin|asleep) "))] | length')" -ge 2 ]; }
+check "killed: both threads are in calls" until_true in_calls
+kill -KILL $program
+wait $program 2>/dev/null
+ended() { finished "$(ls traces/killed-*.poet)"; }
+check "killed: the run has ended" until_true ended
+run=$(ls traces/killed-*.poet)
+is "killed: a thread's lifetime is the same in poet calls and in poet states" \
+    "$(poet calls "$run" --by thread --json | json '.[] | select(.depth == 0) | .row | [.function, .total_ns] | @tsv' | sort)" \
+    "$(poet states "$run" --json | json 'rows | [.thread, .lifetime_ns - .created_ns] | @tsv' | sort)"
+is "killed: the states fill the lifetimes" "$(poet states "$run" --json | json 'rows | select(time_in_states != .lifetime_ns)')" ""
+check "killed: the trace is sound" sound "$run"
+run=$(ls traces/five-*.poet)
 
 # ---- charts ----
 for kind in gantt transitions overview; do

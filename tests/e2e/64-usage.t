@@ -99,7 +99,7 @@ check "states: main slept a hundred times" [ "$(spent T:main other_off_cpu)" -ge
 is "states add up to each lifetime" "$(json 'rows | select(time_in_states != .lifetime_ns)' states.json 2>&1)" ""
 is "states --from: off-CPU time is known" "$(poet states --json --from 1ms latest | sed -n 2p | grep -c '"other_off_cpu_ns":[0-9]')" 1
 is "states --source order: off-CPU time is not known" "$(poet states --json --source order latest | sed -n 2p | grep -c '"other_off_cpu_ns":null')" 1
-like "states: the column running has its source" "$(head -n 1 states.json)" '"running_ns".*"source":"(thread CPU time at exit|context-switch records)'
+like "states: the column running has its source" "$(head -n 1 states.json)" '"running_ns".*"source":"(samples of CPU time|context-switch records)'
 
 # ---- formats, and the file alone ----
 stop_server

@@ -126,9 +126,9 @@ else
         "$(json '[rows] | sort_by(.thread)[] | "\(.thread) \(.lifetime_ns)"' best.json)"
 fi
 poet states "$run" --source samples --json >ended.json
-is "source exit: CPU time at exit" "$(json '.[0].columns[3].source' ended.json)" "thread CPU time at exit"
-is "source exit: figures are those of the kernel" "$(as_said ended.json 5)" ""
-is "source exit: states add up to each lifetime" "$(unfilled ended.json)" ""
+is "samples: the source of whole lifetimes is that of a range" "$(json '.[0].columns[3].source' ended.json)" "samples of CPU time"
+is "samples up to the exit: figures are those of the kernel" "$(as_said ended.json 5)" ""
+is "samples up to the exit: states add up to each lifetime" "$(unfilled ended.json)" ""
 
 # ---- samples: for a range ----
 poet states "$run" --source samples --from 0ns --json >samples.json
@@ -138,7 +138,8 @@ is "source samples: states add up to each lifetime" "$(unfilled samples.json)" "
 off=$(apart samples.json)
 is "source samples: running is right to two samples" "$(as_said samples.json "3 * $off + 10")" ""
 is "source samples: a range and the rest of the run add up" "$(
-    for of in "--to 100ms" "--from 100ms" "--from 0ns"; do
+    cut=$(json 'of_thread("T:main").start_ns + 100e6' samples.json)ns
+    for of in "--to $cut" "--from $cut" "--from 0ns"; do
         poet states "$run" --source samples $of --json | sed -n 's/.*"total":.*"running_ns":\([0-9]*\).*"other_off_cpu_ns":\([0-9]*\).*/\1 \2/p'
     done | awk 'NR < 3 { running += $1; off += $2 } NR == 3 { print running - $1, off - $2 }')" "0 0"
 poet states "$run" --source order --json >order.json

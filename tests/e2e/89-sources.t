@@ -134,7 +134,7 @@ for p in plain refused clock; do
         cp states.json "$p$by.json"
     done
 done
-like "refused: states name their source" "$source_refused" "^thread CPU time at exit|^samples"
+like "refused: states name their source" "$source_refused" "^samples of CPU time$"
 like "refused: states have the reason" "$(poet states refused.poet)" "perf_event_open. is not available: .*Permission denied"
 like "refused: samples of a range have their error" "$(poet states --source samples --from 1ms refused.poet)" "at most [0-9.]+ ms apart"
 like "clock: the source is the thread's CPU clock" "$(poet states --from 1ms --json clock.poet | head -n 1)" "thread CPU clock at events"

@@ -2,6 +2,7 @@
  * each row contains the same time of each state, to the ns. */
 #include "server/queries/thread_state_timeline.h"
 #include "server/queries/interval_cache.h"
+#include "server/run/cpu_placement.h"
 #include "server/timing/thread_states.h"
 #include "tests/unit/playing.h"
 #include "wire/state_bands.h"
@@ -77,8 +78,8 @@ static int by_thread(const void *a, const void *b)
 
 static struct lifetimes measured_states_of(const struct run *run, struct wait_record **open)
 {
-    struct lifetimes lives = {.all = interval_cache_get(run),
-                              .open_count = interval_cache_open(run, open)};
+    struct lifetimes lives = interval_cache_lifetimes(run);
+    lives.open_count = interval_cache_open(run, open);
     for (size_t i = 0; i < lives.open_count; i++)
         (*open)[i].to_ns = most((*open)[i].to_ns, interval_cache_until_ns(run));
     if (lives.open_count)
@@ -141,6 +142,53 @@ static void end_children(struct playing *g, const uint32_t *children)
     }
 }
 
+/* Adds samples, clocks or context switches of each thread, up to after its last event. */
+static void add_cpu_data(struct run *run, unsigned *random)
+{
+    const struct intervals *all = interval_cache_get(run);
+    for (uint32_t i = 0; i < all->thread_count; i++) {
+        const struct thread_timeline *c = &all->threads[i];
+        unsigned source = execution_random(random, CPU_SOURCE_SOURCES);
+        int64_t at = 0, ran = 0, delayed = 0,
+                end = c->end_ns == INTERVALS_NEVER ? interval_cache_until_ns(run) : c->end_ns;
+        for (unsigned n = 0; n < 30 && at < end; n++) {
+            int64_t took = 1 + execution_random(random, (unsigned)(end / 15 + 1));
+            at = least(at + took, end);
+            ran += execution_random(random, (unsigned)took);
+            delayed += execution_random(random, (unsigned)took) / 2;
+            if (source == CPU_SOURCE_SWITCHES)
+                cpu_placement_switched(run, c->thread, n % 2 ? SWITCH_ASLEEP : SWITCH_ON, 0, at);
+            if (source == CPU_SOURCE_CLOCK)
+                cpu_placement_clocked(run, c->thread, at, (uint64_t)ran, n == 3);
+            if (source != CPU_SOURCE_SAMPLES)
+                continue;
+            cpu_placement_sampled(run, c->thread, false, at, (uint64_t)ran, at == end);
+            cpu_placement_sampled(run, c->thread, true, at, (uint64_t)delayed, at == end);
+        }
+    }
+}
+
+/* The same, with CPU data. */
+static void pixels_have_the_cpu_states_of_spells(void **state)
+{
+    (void)state;
+    timeline_set_source(TIMELINE_LIVING, &thread_state_source);
+    for (unsigned seed = 1; seed <= 60; seed++) {
+        struct playing g = play_random(seed);
+        uint32_t children[CHILDREN];
+        uint64_t all = UINT64_MAX;
+        unsigned random = seed;
+        make_children(&g, children);
+        end_children(&g, children);
+        while (!interval_cache_step(g.p.run, &all))
+            all = UINT64_MAX;
+        add_cpu_data(g.p.run, &random);
+        learn(g.p.run, 11);
+        look(g.p.run, &random);
+        run_free(g.p.run);
+    }
+}
+
 static void pixels_have_what_spells_have(void **state)
 {
     (void)state;
@@ -192,6 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pixels_have_what_spells_have),
+        cmocka_unit_test(pixels_have_the_cpu_states_of_spells),
         cmocka_unit_test(who_waits_still_waits_until_now),
     };
     return cmocka_run_group_tests_name("living", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* CPU states of a thread between its waits, by context switches, by samples, and by the order
  * alone; all by hand, in ms. */
+#include "server/timing/call_contexts.h"
 #include "server/timing/resume_delay.h"
 #include "server/timing/thread_states.h"
 #include "tests/unit/unit.h"
@@ -214,6 +215,57 @@ static void what_comes_late_was_before(void **context)
     life_free(&l);
 }
 
+/* A thread that waits now and then, with samples each ms, whose values are up to 5 ms late, except
+ * for that at its exit: its states have the time that it ran, whole and in parts.  So has a thread
+ * that always runs, whose samples are equally late. */
+static void late_samples_have_the_sum_of_the_clock(void **context)
+{
+    (void)context;
+    srand(7);
+    for (unsigned round = 0; round < 300; round++) {
+        struct life l = {.spans = cpu_states_new()};
+        int64_t ran[60] = {0}, delayed[60] = {0};
+        intervals_start(&l.all, T, 0, 0);
+        for (int64_t at = 1; at < 60; at++) {
+            bool waits = round % 2 && rand() % 3 == 0;
+            struct wait_record wait = {.from_ns = (at - 1) * MS,
+                                       .to_ns = at * MS,
+                                       .thread = T,
+                                       .unexplained = UNATTRIBUTED_UNTRACED};
+            if (waits)
+                intervals_add_wait(&l.all, wait, NULL, 0, 0);
+            else
+                intervals_add_run(&l.all, T, step(&l.all, 1, 2), at * MS, 1);
+            int64_t active = waits ? 0 : MS, part = !active     ? 0
+                                                    : round % 2 ? rand() % (MS + 1)
+                                                                : MS;
+            ran[at] = ran[at - 1] + part;
+            delayed[at] = delayed[at - 1] + (active ? rand() % (MS - part + 1) : 0);
+            int64_t late = at <= 5 ? 0 : round % 2 ? at - rand() % 6 : at - 5;
+            cpu_states_sampled(l.spans, T, false, at * MS, (uint64_t)ran[late], false);
+            cpu_states_sampled(l.spans, T, true, at * MS, (uint64_t)delayed[at], false);
+        }
+        intervals_ended(&l.all, T, 59 * MS, 2);
+        cpu_states_sampled(l.spans, T, false, 59 * MS, (uint64_t)ran[59], true);
+        cpu_states_sampled(l.spans, T, true, 59 * MS, (uint64_t)delayed[59], true);
+        l.lives.spans = l.spans;
+        l.course = intervals_for_thread(&l.all, T);
+        struct thread_states whole = sum(&l, INT64_MIN, INT64_MAX);
+        assert_int_equal(whole.of[THREAD_STATE_RUNNING].total_ns, ran[59]);
+        assert_int_equal(whole.of[THREAD_STATE_RUNNABLE].total_ns, delayed[59]);
+        assert_int_equal(whole.estimated_ns, 0);
+        struct thread_states a = sum(&l, INT64_MIN, 0);
+        for (int64_t from = 0, to; from < 60 * MS; from = to) {
+            to = from + 1 + rand() % (9 * MS);
+            struct thread_states part = sum(&l, from, to);
+            thread_states_add(&a, &part);
+        }
+        for (unsigned i = 0; i < THREAD_STATES; i++)
+            assert_int_equal(a.of[i].total_ns, whole.of[i].total_ns);
+        life_free(&l);
+    }
+}
+
 /* However the lifetime is cut in two, the states of both parts add up to those of the whole. */
 static void parts_are_the_whole(void **context)
 {
@@ -292,6 +344,74 @@ static void what_was_before_the_clock_is_not_known(void **state)
     struct cpu_state_sums of = cpu_states_sum(l.spans, l.course, 1 * MS, 50 * MS);
     assert_int_equal(of.running_ns, (9 + 10 + 3) * MS);
     assert_int_equal(of.system_ns, 7 * MS);
+    life_free(&l);
+}
+
+struct known {
+    unsigned count;
+    uint8_t accuracies[8];
+};
+
+static void keep_accuracy(void *context, const struct thread_state_interval *spell)
+{
+    struct known *k = context;
+    assert_true(k->count < 8);
+    k->accuracies[k->count++] = spell->accuracy;
+}
+
+/* Each state says how well it is known: of the clock, all of one state from 40 to 50 ms. */
+static void what_is_estimated_says_so(void **state)
+{
+    static const uint8_t wanted[] = {CPU_STATE_EXACT, CPU_STATE_ESTIMATE, CPU_STATE_EXACT,
+                                     CPU_STATE_EXACT, CPU_STATE_ESTIMATE, CPU_STATE_SHARE,
+                                     CPU_STATE_SHARE, CPU_STATE_EXACT};
+    struct life l = life_new();
+    struct known k = {0};
+    (void)state;
+    cpu_states_clocked(l.spans, T, 35 * MS, 5 * MS, true);
+    cpu_states_clocked(l.spans, T, 50 * MS, 12 * MS, false);
+    l.lives.all = &l.all;
+    thread_states_visit(&l.lives, l.course, INT64_MIN, INT64_MAX, keep_accuracy, &k);
+    assert_int_equal(k.count, 8);
+    assert_memory_equal(k.accuracies, wanted, sizeof wanted);
+    struct thread_states s = sum(&l, INT64_MIN, INT64_MAX);
+    assert_int_equal(s.estimated_ns, (9 + 5) * MS);
+    life_free(&l);
+}
+
+/* A thread that was killed lived up to the last record of it, whatever the source of its states. */
+static void a_killed_thread_lives_up_to_its_last_record(void **state)
+{
+    struct life l = {.spans = cpu_states_new()};
+    struct call_contexts calls = {0};
+    int64_t begin, end;
+    (void)state;
+    intervals_start(&l.all, T, 0, 0);
+    intervals_add_run(&l.all, T, step(&l.all, 1, 2), 10 * MS, 1);
+    cpu_states_sampled(l.spans, T, false, 30 * MS, 25 * MS, false);
+    l.lives = (struct lifetimes){.all = &l.all, .records = l.spans, .calls = &calls};
+    l.course = intervals_for_thread(&l.all, T);
+    struct thread_states s = sum(&l, INT64_MIN, INT64_MAX);
+    expect(&s, 0, 30, 0, 0); /* by the order: an upper bound */
+    l.lives.spans = l.spans;
+    s = sum(&l, INT64_MIN, INT64_MAX);
+    expect(&s, 0, 25, 0, 5);
+    struct call_context_thread *called = call_contexts_thread(&calls, 1, 1);
+    struct call_context root = {.sums = {.open = 1}};
+    called->items = malloc(sizeof root);
+    *called->items = root;
+    called->count = called->room = 1;
+    called->head.time_ns = 40 * MS;
+    call_contexts_announced(&calls, called, T);
+    assert_true(thread_states_lifetime(&l.lives, l.course, &begin, &end));
+    assert_true(begin == 0 && end == 40 * MS);
+    s = sum(&l, INT64_MIN, INT64_MAX);
+    expect(&s, 0, 35, 0, 5);
+    assert_int_equal(s.estimated_ns, 10 * MS);
+    intervals_ended(&l.all, T, 20 * MS, 2); /* an exit is certain */
+    assert_true(thread_states_lifetime(&l.lives, l.course, &begin, &end));
+    assert_int_equal(end, 20 * MS);
+    call_contexts_free(&calls);
     life_free(&l);
 }
 
@@ -374,7 +494,10 @@ int main(void)
         cmocka_unit_test(the_call_of_the_last_sleep_is_known),
         cmocka_unit_test(more_than_is_kept_is_counted),
         cmocka_unit_test(samples_have_their_sums),
+        cmocka_unit_test(what_is_estimated_says_so),
+        cmocka_unit_test(a_killed_thread_lives_up_to_its_last_record),
         cmocka_unit_test(what_comes_late_was_before),
+        cmocka_unit_test(late_samples_have_the_sum_of_the_clock),
         cmocka_unit_test(parts_are_the_whole),
     };
     return cmocka_run_group_tests_name("spans", tests, NULL, NULL);

@@ -83,21 +83,19 @@ static int64_t as_of_ns(const struct table_view *view, const struct call_context
     return (int64_t)(thread->head.time_ns - view->run->clock.start_ns);
 }
 
-/* Returns the time from a thread's first event to its exit or, if it runs or was killed, to its
- * last reading; sets its begin. */
+/* Returns the time from a thread's first event to its exit or, if it runs or was killed, to the
+ * end of its lifetime; sets its begin. */
 static int64_t calls_table_lifetime_of(const struct table_view *view,
                                        const struct call_context_thread *thread, int64_t *begin_ns)
 {
     const struct thread_timeline *course = intervals_for_thread(view->measured, thread->line);
-    int64_t from_ns, to_ns, now_ns = as_of_ns(view, thread);
+    int64_t from_ns, to_ns;
     if (!course || !thread_states_lifetime(&view->lives, course, &from_ns, &to_ns))
         return 0;
     if (course->start_ns != INTERVALS_NEVER)
         from_ns = course->start_ns;
     if (course->end_ns != INTERVALS_NEVER)
         to_ns = course->end_ns;
-    else if (thread->items[0].sums.open && now_ns > to_ns)
-        to_ns = now_ns;
     *begin_ns = from_ns;
     return to_ns - from_ns;
 }

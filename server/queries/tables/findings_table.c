@@ -96,13 +96,14 @@ static void add_end(struct finding_ends *ends, const struct thread_timeline *c, 
 /* Counts a thread that was long without a CPU, if its CPU time is known. */
 static void findings_table_check_cpu_shortage(const struct table_view *view,
                                               const struct thread_timeline *c,
-                                              struct thread_states s, struct finding_ends *without)
+                                              const struct thread_states *s,
+                                              struct finding_ends *without)
 {
-    if (!cpu_source_split(view, c, &s) && !cpu_source_known(view, c))
+    if (!cpu_source_known(view, c))
         return;
-    int64_t ready = s.of[THREAD_STATE_RUNNABLE].total_ns;
-    if (ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns)
-        add_end(without, c, ready, s.life_ns);
+    int64_t ready = s->of[THREAD_STATE_RUNNABLE].total_ns;
+    if (ready >= FEW_NS && (double)ready > READY_SHARE * (double)s->life_ns)
+        add_end(without, c, ready, s->life_ns);
 }
 
 static void findings_table_check_thread(struct finding_rows *h, const struct thread_timeline *c,
@@ -113,7 +114,7 @@ static void findings_table_check_thread(struct finding_rows *h, const struct thr
     thread_states_sum(&view->lives, c, view->from_ns, table_until(view, c), &s);
     if (!s.life_ns || !table_wants(view, c->thread) || !table_lives(view, c->thread))
         return;
-    findings_table_check_cpu_shortage(view, c, s, without);
+    findings_table_check_cpu_shortage(view, c, &s, without);
     int64_t ready = s.let_go_ns, left = s.of[THREAD_STATE_EXITED].total_ns;
     struct table_cell *cells = NULL;
     if (ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns && ready > s.active_ns)

@@ -16,7 +16,8 @@ enum spells_column {
     LOCATION,
     OBJECT,
     UNATTRIBUTED,
-    WORKER
+    WORKER,
+    ACCURACY
 };
 
 static const struct column_definition spells_table_columns[] = {
@@ -29,6 +30,7 @@ static const struct column_definition spells_table_columns[] = {
     [OBJECT] = {"object", "blocked on", .kind = TABLE_LINE},
     [UNATTRIBUTED] = {"unattributed", "cause unknown", .kind = TABLE_TEXT, .detail = true},
     [WORKER] = {"worker", "ran on", .kind = TABLE_TEXT, .source = "placement"},
+    [ACCURACY] = {"accuracy", "accuracy", .kind = TABLE_TEXT, .detail = true},
 };
 
 struct interval_listing {
@@ -71,6 +73,7 @@ static void spells_table_add_interval(void *context, const struct thread_state_i
     cells[OBJECT] = table_cell_line(spell->about);
     if (spell->unexplained < UNATTRIBUTED_REASONS && spells_table_reasons[spell->unexplained])
         cells[UNATTRIBUTED] = table_cell_text(spells_table_reasons[spell->unexplained]);
+    cells[ACCURACY] = table_cell_text(thread_state_accuracy(spell->accuracy));
     char *on = placement_names_text(l->view->lives.spans, l->thread, spell->on);
     if (on)
         cells[WORKER] = table_cell_text(on);
@@ -120,7 +123,7 @@ static void spells_table_fill(void *work, const struct table_view *view, struct 
     table_make_total(&l->table)[DURATION] = table_cell_number(l->all_ns);
     if (l->full)
         table_add_note(&l->table, "too many rows; narrow the selection (--threads, --from, --to)");
-    cpu_source_note(&l->table, view, &l->sources, false);
+    cpu_source_note(&l->table, view, &l->sources);
     table_move(t, &l->table);
     table_arrange(t, view->request, NULL);
 }

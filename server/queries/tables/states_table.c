@@ -7,12 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Source of the numbers of a table. */
-struct states_origin {
-    struct cpu_source_counts sources;
-    bool ended; /* all values were reported at the threads' exits */
-};
-
 static bool is_split(unsigned state)
 {
     return state == THREAD_STATE_RUNNING || state == THREAD_STATE_RUNNABLE ||
@@ -58,13 +52,18 @@ static void add_columns(struct result_table *t, const char *source)
     table_detail(t);
     table_add_column(t, "end_ns", "end", TABLE_NS, NULL);
     table_detail(t);
+    table_add_column(t, "estimated_ns", "estimated", TABLE_NS, NULL);
+    table_detail(t);
+    table_add_column(t, "source", "source", TABLE_TEXT, NULL);
+    table_detail(t);
 }
 
-/* Sets begin and end of the lifetime, limited to what counts of it. */
+/* Sets begin and end of the lifetime, limited to what counts of it, and the source. */
 static void states_table_set_lifetime(struct table_cell *cells, const struct table_view *view,
                                       const struct thread_timeline *course)
 {
     int64_t from, to, until = table_until(view, course);
+    cells[3] = table_cell_text(cpu_source_name(view, course));
     if (!thread_states_lifetime(&view->lives, course, &from, &to))
         return;
     cells[0] = table_cell_number(from > view->from_ns ? from : view->from_ns);
@@ -130,49 +129,40 @@ static const struct thread_timeline *course_at(const struct table_view *view, ui
     return &view->measured->threads[i];
 }
 
-/* Returns the source of the numbers; `ended` is set if all known threads reported their running
- * time at their exits. */
-static struct states_origin origin_of(const struct states_work *m, const struct table_view *view,
-                                      uint32_t count)
+static struct cpu_source_counts count_sources(const struct states_work *m,
+                                              const struct table_view *view, uint32_t count)
 {
-    struct states_origin origin = {.ended = true};
-    for (uint32_t i = 0; i < count; i++) {
-        struct thread_states whole = m->threads[i];
-        if (!whole.life_ns)
-            continue;
-        cpu_source_row(&origin.sources, view, course_at(view, i));
-        origin.ended &= !cpu_source_known(view, course_at(view, i)) ||
-                        cpu_source_split(view, course_at(view, i), &whole);
-    }
-    return origin;
+    struct cpu_source_counts sources = {0};
+    for (uint32_t i = 0; i < count; i++)
+        if (m->threads[i].life_ns)
+            cpu_source_row(&sources, view, course_at(view, i));
+    return sources;
 }
 
 static void add_thread(const struct table_view *view, const struct thread_timeline *course,
-                       const struct thread_states *sums, bool ended, struct result_table *t,
+                       const struct thread_states *sums, struct result_table *t,
                        struct thread_states *all)
 {
     struct table_cell *cells =
         sums->life_ns ? table_add_row(t, 0, table_event(view, course->start)) : NULL;
     if (!cells)
         return;
-    struct thread_states whole = *sums;
-    if (ended)
-        cpu_source_split(view, course, &whole);
     cells[0] = table_cell_line(course->thread);
-    states_table_set_lifetime(set_sums(cells, &whole, cpu_source_known(view, course)), view,
-                              course);
+    cells = set_sums(cells, sums, cpu_source_known(view, course));
+    states_table_set_lifetime(cells, view, course);
+    cells[2] = table_cell_number(sums->estimated_ns);
     table_row_line(t, course->thread);
-    thread_states_add(all, &whole);
+    thread_states_add(all, sums);
 }
 
 static void add_notes(struct result_table *t, const struct table_view *view,
-                      const struct thread_states *all, const struct states_origin *origin)
+                      const struct thread_states *all, const struct cpu_source_counts *sources)
 {
     if (all->unexplained)
         table_add_note(t, "%.3f ms of blocked time (%llu wait%s) is unattributed",
                        (double)all->unexplained_ns / 1e6, (unsigned long long)all->unexplained,
                        all->unexplained == 1 ? "" : "s");
-    cpu_source_note(t, view, &origin->sources, origin->ended);
+    cpu_source_note(t, view, sources);
 }
 
 /* Adds a note about threads that were killed: their last event is not their end. */
@@ -191,7 +181,7 @@ static void note_cut(struct result_table *t, const struct table_view *view)
     if (cut && view->to_ns == INT64_MAX && !view->past)
         table_add_note(t,
                        "%u thread%s still alive when the program%s died at %.3f s: activity after "
-                       "the last recorded event is unknown",
+                       "the last record of each is unknown",
                        cut, cut == 1 ? " was" : "s were",
                        view->run->processes.count == 1 ? "" : "s", (double)ended / 1e9);
 }
@@ -220,14 +210,15 @@ static void states_table_fill(void *work, const struct table_view *view, struct 
     struct thread_states all = {0};
     uint32_t threads = view->measured->thread_count;
     threads = m->sweep.thread < threads ? m->sweep.thread : threads;
-    struct states_origin origin = origin_of(m, view, threads);
+    struct cpu_source_counts sources = count_sources(m, view, threads);
     t->title = xstrdup("states");
-    add_columns(t, cpu_source_text(view, &origin.sources, origin.ended));
+    add_columns(t, cpu_source_text(&sources));
     for (uint32_t i = 0; i < threads; i++)
-        add_thread(view, course_at(view, i), &m->threads[i], origin.ended, t, &all);
+        add_thread(view, course_at(view, i), &m->threads[i], t, &all);
     uint32_t count = t->row_count;
-    set_sums(table_make_total(t), &all, origin.sources.known > 0);
-    add_notes(t, view, &all, &origin);
+    set_sums(table_make_total(t), &all, cpu_source_any(&sources))[2] =
+        table_cell_number(all.estimated_ns);
+    add_notes(t, view, &all, &sources);
     note_cut(t, view);
     table_arrange(t, view->request, NULL);
     if (t->row_count < count && table_option(view->request, "others"))

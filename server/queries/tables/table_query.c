@@ -129,7 +129,7 @@ static void table_query_add_open_waits(struct table_job *job)
     int64_t end = interval_cache_until_ns(job->view.run);
     free(job->open);
     job->open = NULL;
-    job->view.lives = (struct lifetimes){.all = job->view.measured};
+    job->view.lives = interval_cache_lifetimes(job->view.run);
     job->view.lives.open_count = interval_cache_open(job->view.run, &job->open);
     for (size_t i = 0; i < job->view.lives.open_count; i++)
         job->open[i].to_ns = job->open[i].to_ns > end ? job->open[i].to_ns : end;

@@ -354,7 +354,6 @@ static void wait_patterns_check_running(struct finding_rows *h)
         const struct thread_timeline *c = &all->threads[i];
         struct thread_states s = {0};
         thread_states_sum(&h->view->lives, c, h->view->from_ns, table_until(h->view, c), &s);
-        cpu_source_split(h->view, c, &s); /* then its time without a CPU does not count */
         if (table_wants(h->view, c->thread))
             ran[i] = s.of[THREAD_STATE_RUNNING].total_ns + s.of[THREAD_STATE_OFF_CPU].total_ns;
         threads += ran[i] > 0;
