@@ -59,7 +59,8 @@ static void diagram_output_receive_waits(void *user, const struct response_chunk
 }
 
 int diagram_output_add_page(const struct command *command, struct event_diagram *p,
-                            struct command_source *subject, bool source, const char *file)
+                            struct command_source *subject, const char *report, bool source,
+                            const char *file)
 {
     struct wait_list waits = {0};
     p->vertical = p->look.vertical = false;
@@ -83,7 +84,7 @@ int diagram_output_add_page(const struct command *command, struct event_diagram 
     if (part && !p->window.more_left && !p->window.more_right) /* it is the whole run by now */
         memmove(part, part + 7, strlen(part + 7) + 1);
     struct scene *scene = diagram_scene_options(p, &subject->source.book, true, 0);
-    struct html_data data = {p, subject, scene, blocked_json(subject, &waits), source};
+    struct html_data data = {p, subject, scene, blocked_json(subject, &waits), report, source};
     bool good = html_page_write(command, &data, file);
     json_object_put(data.blocked);
     scene_free(scene);

@@ -20,10 +20,11 @@ enum diagram_format diagram_output_format(const char *file);
 
 int diagram_output_write_text(const struct command *command, struct event_diagram *picture,
                               struct command_source *subject, const char *file);
-/* source: include the source lines around call sites. Fails if there are more events than a page
- * holds. */
+/* report: text above the diagram, or NULL; source: include the source lines around call sites.
+ * Fails if there are more events than a page holds. */
 int diagram_output_add_page(const struct command *command, struct event_diagram *picture,
-                            struct command_source *subject, bool source, const char *file);
+                            struct command_source *subject, const char *report, bool source,
+                            const char *file);
 /* PDF, SVG or PNG, as in page->format. */
 int diagram_output_write(const struct command *command, struct event_diagram *picture,
                          struct command_source *subject, struct document_options *page,

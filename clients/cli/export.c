@@ -112,7 +112,7 @@ static int export_picture(const struct command *command, const char *source,
             format == DIAGRAM_TEXT
                 ? diagram_output_write_text(command, &o->picture, &subject, o->file)
             : format == DIAGRAM_HTML
-                ? diagram_output_add_page(command, &o->picture, &subject, o->source, o->file)
+                ? diagram_output_add_page(command, &o->picture, &subject, NULL, o->source, o->file)
                 : diagram_output_write(command, &o->picture, &subject, &o->page, o->wrap, o->file);
     }
     event_diagram_free(&o->picture);

@@ -8,6 +8,7 @@
 #include "clients/cli/measurement_option.h"
 #include "clients/cli/preload_libraries.h"
 #include "clients/cli/recorded_program.h"
+#include "clients/cli/report_page.h"
 #include "clients/cli/table_options.h"
 #include "wire/endpoint.h"
 #include "wire/trace_header.h"
@@ -278,8 +279,8 @@ static int record_run(const struct command *command, int argc, char **argv)
     if (!measurement_option_read(command, o.meters, &o.meters, &o.memory) ||
         !measurement_option_check_lists(command))
         return EXIT_USAGE;
-    if (o.report && *o.report && !table_output_may_be_named(o.report))
-        return command_usage(command, "--report=%s: " TABLES_NAMES, o.report);
+    if (o.report && *o.report && !report_may_be_named(o.report))
+        return command_usage(command, "--report=%s: " REPORT_NAMES, o.report);
     if (o.output && !output_may_be_written(command, o.output))
         return EXIT_FAILED;
     if (!preload_check_program(argv[0], &loadable, &found, why, sizeof why)) {

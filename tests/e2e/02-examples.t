@@ -19,7 +19,7 @@ run_example stages "blocks: 12"
 sed 's/ms \* 1000000/ms * 10000000/' "$root/examples/stages.c" >slow-stages.c
 poetcc -trace -g slow-stages.c -o slow-stages && ./slow-stages >/dev/null
 until_true finished latest
-like "poet report names the bottleneck thread of stages" "$(poet report latest)" "bottleneck thread: other threads wait mostly for it +T:packer +CV:"
+like "poet report names the bottleneck thread of stages" "$(poet report --all latest)" "bottleneck thread: other threads wait mostly for it +T:packer +CV:"
 run_example dating "sum of phone numbers: 906"
 like "poet dump has the name of a named thread" "$(poet dump --json unix:$XDG_RUNTIME_DIR/poet.sock#philosophers)" '"name":"phil 3"'
 like "poet dump has the text of a named event" "$(poet dump latest)" '"10[0-2] dates 20[0-2]"'

@@ -59,7 +59,7 @@ like "poet calls: the table has columns of the shortest and the longest call" "$
     " mean .ms. +min .ms. +max .ms. "
 like "poet calls --cycles: a note says that there are no recursion cycles" "$(poet calls --cycles return.poet)" \
     "^note: no recursion cycles$"
-like "poet report: a note refers to poet calls for the complete list" "$(poet report return.poet)" "only the top 5; see poet calls"
+like "poet report: a note refers to poet calls for the complete list" "$(poet report --all return.poet)" "only the top 5; see poet calls"
 cat >parent.c <<'X'
 #include <stdio.h>
 #include <sys/wait.h>

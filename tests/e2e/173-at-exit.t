@@ -81,7 +81,7 @@ neutral() { # NAME FILE
     like "$1: poet blocked lists the serving thread" "$said" '^T:serve waits on CV:more at idle.c:'
     is "$1: poet blocked --json classifies no wait as a hang" \
         "$(poet blocked --json "$2" | grep -c -E '"outcome":"(never|likely_never)"|"at_exit":false')" 0
-    said=$(poet report "$2")
+    said=$(poet report --all "$2")
     is "$1: poet report lists no hang" "$(echo "$said" | grep -c -E 'Deadlocks and hangs|never resume|blocked at end')" 0
     like "$1: poet report has a table of threads that wait at exit" "$said" '^Waiting at exit$'
 }
@@ -102,7 +102,7 @@ wait "$record"
 check "killed: the trace is finished" until_true finished killed.poet
 like "killed: poet blocked still reports the hang" "$(poet blocked killed.poet)" '^HANG: no remaining thread can wake the waiters of '
 is "killed: poet blocked lists no thread as waiting at exit" "$(poet blocked killed.poet | grep -c 'at exit')" 0
-like "killed: poet report lists the hang" "$(poet report killed.poet)" '^Deadlocks and hangs$'
+like "killed: poet report lists the hang" "$(poet report --all killed.poet)" '^Deadlocks and hangs$'
 
 # A deadlock is reported even if the program exits by itself.
 cat >dead.c <<'C'
@@ -136,7 +136,7 @@ gcc -g -pthread -I"$root/tests/e2e" dead.c -o dead
 poet record -o dead.poet -- ./dead 2>/dev/null
 check "deadlock at exit: the trace is finished" until_true finished dead.poet
 like "deadlock at exit: poet blocked reports the deadlock" "$(poet blocked dead.poet)" '^DEADLOCK: '
-like "deadlock at exit: poet report lists the deadlock" "$(poet report dead.poet)" '^deadlock'
+like "deadlock at exit: poet report lists the deadlock" "$(poet report --all dead.poet)" '^deadlock'
 
 cat >region.c <<'C'
 #include <stdio.h>

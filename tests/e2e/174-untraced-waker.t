@@ -87,5 +87,5 @@ waited=$(echo "$row" | cut -d, -f1)
 is "poet waits: all of the wait is unattributed" "$(echo "$row" | cut -d, -f2)" "$waited"
 is "poet waits: the wait has no wakeup latency" "$(echo "$row" | cut -d, -f3,4)" "0,0"
 is "poet report: no CPU contention or wakeup latency is found" \
-    "$(poet report pair.poet | sed -n '/^Key findings/,/^$/p' | grep -c -E 'CPU contention|wake-up latency')" 0
+    "$(poet report --all pair.poet | sed -n '/^Key findings/,/^$/p' | grep -c -E 'CPU contention|wake-up latency')" 0
 done_testing

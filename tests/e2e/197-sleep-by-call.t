@@ -92,8 +92,8 @@ until_true over asleep && until_true over loads
 check "killed: sleeping threads are counted by call" said asleep "$three:\$"
 check "killed: the lock of the loader is told apart from other futexes" said loads "$two:\$"
 like "poet blocked --json: the call is given" "$(poet blocked --json asleep.poet)" '"call": ?"poll"'
-like "poet report: a note counts the sleeping threads by call" "$(poet report asleep.poet)" 'note: 3 threads are asleep in untraced calls \(futex 2, poll 1\), since'
-like "poet report: each sleeping thread has a row" "$(poet report asleep.poet)" '^asleep: futex +T:main '
+like "poet report: a note counts the sleeping threads by call" "$(poet report --all asleep.poet)" 'note: 3 threads are asleep in untraced calls \(futex 2, poll 1\), since'
+like "poet report: each sleeping thread has a row" "$(poet report --all asleep.poet)" '^asleep: futex +T:main '
 
 # ---- the panel of the viewer, as assistive technology reads it ----
 launcher=/usr/libexec/at-spi-bus-launcher

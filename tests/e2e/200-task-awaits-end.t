@@ -68,7 +68,7 @@ rows = [r['row'] for r in map(json.loads, sys.stdin) if r.get('row')]
 print(rows[-1]['state'], rows[-1]['object'])"; }
 is "poet states: the task is blocked to the end of the trace" "$(last stuck.poet)" 'blocked T:first'
 like "poet waits: the wait is a row" "$(poet waits stuck.poet)" 'awaits end +T:first +not ended'
-like "poet report: the task is listed among those that never resume" "$(poet report stuck.poet)" '^never resumes +T:main +T:first '
+like "poet report: the task is listed among those that never resume" "$(poet report --all stuck.poet)" '^never resumes +T:main +T:first '
 
 POET_OUTPUT=ends.poet ./ends
 until_true finished ends.poet
@@ -119,5 +119,5 @@ is "abandoned lock: the diagnosis names the lock and its holder, once" "$(poet b
 kill -KILL $program
 wait $program 2>/dev/null
 until_true finished abandoned.poet
-is "abandoned lock: the report has the diagnosis" "$(poet report abandoned.poet | grep -c 'M:table is held by T:holder, which has exited')" 1
+is "abandoned lock: the report has the diagnosis" "$(poet report --all abandoned.poet | grep -c 'M:table is held by T:holder, which has exited')" 1
 done_testing

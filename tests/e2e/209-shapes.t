@@ -75,7 +75,7 @@ words() {
 while read -r table; do
     poet $table --json mixed.poet >file.json
     check "$table: the live table equals that of the file" cmp "live.$(echo "$table" | tr ' ' .)" file.json
-    poet $table mixed.poet >whole
+    poet ${table/#report/report --all} mixed.poet >whole
     words <whole >text
     poet $table mixed.poet -o table.pdf
     pdftotext -layout table.pdf - | words "$(sed -n 2p whole | sed 's/  */ /g; s/^ //; s/ $//')" >paper

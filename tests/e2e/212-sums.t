@@ -76,8 +76,8 @@ is "calls --baseline: a run does not differ from itself" "$(poet calls "$run" --
     json '[rows | .calls_diff, .self_diff_ns | select(. != null and . != 0)] | length')" 0
 
 # ---- in a report ----
-is "report has the top functions" "$(poet report "$run" | sed -n '/^Top functions/,/^$/p' | grep -cE '^(k|f|lock|r|main) ')" 5
-like "report has the instrumentation overhead" "$(poet report "$run")" "instrumentation overhead about 0\.020 ms"
+is "report has the top functions" "$(poet report --all "$run" | sed -n '/^Top functions/,/^$/p' | grep -cE '^(k|f|lock|r|main) ')" 5
+like "report has the instrumentation overhead" "$(poet report --all "$run")" "instrumentation overhead about 0\.020 ms"
 
 # ---- formats of other tools ----
 poet calls "$run" -f folded >folded.txt
@@ -172,6 +172,6 @@ is "killed: lifetimes count nothing twice" "$(poet calls "$newest" --json |
 compile prodcons
 ./prodcons >/dev/null
 like "calls without a profile gives a note" "$(poet calls latest)" "no function profile: compile with poetcc -profile and enable calls"
-is "report without a profile has no top functions" "$(poet report latest | grep -c '^Top functions')" 0
+is "report without a profile has no top functions" "$(poet report --all latest | grep -c '^Top functions')" 0
 is "calls --json without a profile is an empty table" "$(poet calls latest --json | wc -l)" 2
 done_testing

@@ -232,7 +232,7 @@ like "states --chart as text draws the states in characters" "$(poet states "$ru
 is "states: an unknown chart exits with 2" "$(status poet states "$run" --chart pie)" 2
 
 # ---- one page ----
-like "report has the key findings" "$(poet report "$run")" "^Key findings"
-like "report has the time per thread state" "$(poet report "$run")" "^Time per thread state"
+like "report has the key findings" "$(poet report --all "$run")" "^Key findings$"
+like "report has the time per thread state" "$(poet report --all "$run")" "^Time per thread state"
 is "report --json has ten tables" "$(poet report "$run" --json | grep -c '^{"table"')" 10
 done_testing

@@ -127,7 +127,7 @@ C
 poetcc -trace -g slow.c -o slow
 POET_REPORT=1 ./slow 2>report.txt
 until_true grep -q "^Critical path" report.txt
-like "POET_REPORT prints the report where the program has its own server" "$(cat report.txt)" "lock contention \([23] threads\) +T:work[#0-9]* +M:m"
+like "POET_REPORT prints the report where the program has its own server" "$(cat report.txt)" "lock contention \([23] threads\): M:m at work"
 like "POET_REPORT: the report has the critical path" "$(cat report.txt)" "slow.c:7 → slow.c:9 \(work\)"
 start_server -o there.poet -q
 POET_REPORT=1 ./slow 2>hint.txt

@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 }
 C
 traced convoy
-poet report convoy.poet >convoy.txt
+poet report --all convoy.poet >convoy.txt
 is "report: the title names the run once" "$(head -n 1 convoy.txt) $(grep -c '^convoy:' convoy.txt)" "Run report: convoy 0"
 like "report: the second line has the program" "$(sed -n 2p convoy.txt)" "/convoy$"
 like "report: the third line has date, duration and completeness" "$(sed -n 3p convoy.txt)" \
@@ -101,7 +101,7 @@ int main(void)
 }
 C
 traced dead
-poet report dead.poet >dead.txt
+poet report --all dead.poet >dead.txt
 like "report: a deadlock is the first finding" "$(sed -n 5,8p dead.txt)" "^deadlock +T:teller +M:journal +T:auditor +auditor \(dead.c:6\) +[0-9.]+ +teller \(dead.c:5\) +[0-9]+:[0-9]+$"
 like "report: the deadlock's other thread is the second row" "$(sed -n 5,8p dead.txt)" "^deadlock +T:auditor +M:accounts +T:teller "
 like "report: unfinished waits are counted" "$(cat dead.txt)" "2 waits had not ended"
@@ -127,7 +127,7 @@ int main(void)
 }
 C
 traced lost
-poet report lost.poet >lost.txt
+poet report --all lost.poet >lost.txt
 like "report: a lost wake-up with the signal that no thread received" "$(sed -n '/^Deadlocks and hangs/,/^$/p' lost.txt)" "last signal of CV:ready: event .*, no thread was woken; it happened before the wait"
 like "report: the thread that never resumes, with its code" "$(sed -n '/^Deadlocks and hangs/,/^$/p' lost.txt)" "never resumes +T:consumer +CV:ready .*consumer \(lost.c:7\)"
 is "report: a run that ended normally has no hang" "$(grep -c 'Deadlocks and hangs' convoy.txt)" 0
@@ -162,8 +162,83 @@ int main(void)
 }
 C
 traced late
-like "report: the late thread at a barrier" "$(poet report late.poet)" \
+like "report: the late thread at a barrier" "$(poet report --all late.poet)" \
     "bottleneck thread: other threads wait mostly for it +T:solver#2 +B:step +T:solver#2 .*solver \(late.c:8\)"
+
+# ---- one page of 80 columns and 40 lines ----
+for run in convoy many dead lost late; do
+    poet report $run.poet >page.txt
+    is "$run: the page fits 80 columns and 40 lines" "$(wc -lL <page.txt | awk '$1 > 40 || $2 > 80')" ""
+done
+# figures: times, shares and bars become N
+figures() { sed -E 's/ *[0-9.]+ (s|ms|µs|ns)\b/ N/g; s/[0-9.]+ %/N/g; s/\|[#=. -]{32}\|/|N|/; s/ +$//'; }
+is "dead: the diagnosis" "$(poet report dead.poet | sed -n '/^Diagnosis/,/thread time/p' | figures | sort)" "$(sort <<'E'
+Diagnosis                                           more: poet blocked dead.poet
+  DEADLOCK: 2 threads wait for each other
+    T:teller waits for M:journal at teller (dead.c:5), held by T:auditor since
+    auditor (dead.c:6)
+    T:auditor waits for M:accounts at auditor (dead.c:6), held by T:teller since
+    teller (dead.c:5)
+  thread time: blocked N, off-CPU N
+E
+)"
+is "dead: a bar for each thread" "$(poet report dead.poet | sed -n '/^Where the time went/,/^$/p' | figures | sort)" "$(sort <<'E'
+Where the time went                                  more: poet states dead.poet
+  T:main    |N| off-CPU N of N
+  T:teller  |N| blocked N of N
+  T:auditor |N| blocked N of N
+             # running  - runnable (no CPU)  = blocked  . off-CPU
+
+E
+)"
+is "convoy: the sections, and what they leave out" "$(poet report convoy.poet | grep -oE '^[A-Z][^:]*[a-z)]  .*poet [a-z]+' | tr -s ' ' | sed -E 's/[0-9]+ more/more/')" \
+    "Diagnosis more: poet blocked
+Key findings (estimated gain) more: poet report
+Where the time went more: poet states
+Longest waits and their causes more: poet waits
+Critical path (time, share, what-if gain) more: poet path"
+like "many: the page says how many threads it leaves out" "$(poet report many.poet)" "^Where the time went +14 more: poet states many.poet$"
+is "convoy: findings are ordered by their estimated gain" "$(poet report convoy.poet | sed -n '/^Key findings/,/^$/p' | sed -nE 's/^ +([0-9.]+) ms .*/\1/p' | sort -grc && echo ordered)" ordered
+is "report --json: the gain of a finding is at most the duration of the run" "$(poet report convoy.poet --json |
+    json '(table("run") | rows.duration_ns) as $run | table("findings") | rows | select((.gain_ns // 0) > $run)')" ""
+check "report -o writes a web page" poet report convoy.poet -o page.html
+is "report -o page.html: the text of the page" "$(sed -n '/<pre id="report">/,/<\/pre>/p' page.html | sed 's/.*<pre id="report">//; s/<\/pre>.*//; s/&#34;/"/g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g')" \
+    "$(poet report convoy.poet)"
+like "report -o page.html has the diagram" "$(sed -n '/id="data"/,$p' page.html)" '"M:cache"'
+is "report -o page.html loads nothing" "$(grep -cE "(src|href)=\"|@import|default-src [^']" page.html)" 0
+program open <<'C'
+#include "asleep.h"
+#include <signal.h>
+static struct sleeper sleeper;
+static void *worker(void *a) { until_asleep(&sleeper, 1); raise(SIGKILL); return a; }
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, worker, 0);
+    about_to_wait(&sleeper);
+    pthread_join(t, 0);
+}
+C
+traced open
+is "open: the diagnosis has the wait that had not ended" "$(poet report open.poet | sed -n '/^Diagnosis/,/waits for/p' | figures)" "$(cat <<'E'
+Diagnosis                                           more: poet blocked open.poet
+  no deadlock was found; 1 thread blocked at the end of the trace may resume:
+    T:main waits for T:worker at main (open.c:10) for N
+E
+)"
+program long <<'C'
+#include "asleep.h"
+int main(void)
+{
+    pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    for (int i = 0; i < 12000; i++) pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+}
+C
+traced long
+check "report -o writes a web page of a long run" poet report long.poet -o long.html
+is "long: the page says that the diagram is its end" "$(grep -c '^The diagram shows the end of the run; all of it: poet view' long.html)" 1
+poet report convoy.poet -o page.docx >/dev/null 2>&1
+is "report: an unknown file suffix exits with 2" $? 2
 
 # ---- charts and diagrams of tables ----
 poet states convoy.poet --chart transitions -o chart.svg
@@ -225,7 +300,7 @@ like "poet check: a wait type that nothing can end is refused" "$(poet check end
 gcc -g -pthread convoy.c -o plain
 poet record --report -o plain.poet ./plain >out.txt 2>report.txt
 is "record --report: a report after the program has ended" "$? $(grep -c 'Run report: plain' report.txt)" "0 1"
-like "record --report: the report covers the whole run" "$(cat report.txt)" "lock contention \([0-9]+ threads\) .*M:cache"
+like "record --report: the report covers the whole run" "$(cat report.txt)" "lock contention \([0-9]+ threads\): M:cache at worker \(convoy.c:7\)"
 is "record --report: the program's output is unchanged" "$(cat out.txt)" ""
 check "record --report: the trace is finished" finished plain.poet
 mkdir empty

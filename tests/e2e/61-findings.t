@@ -8,7 +8,7 @@ program() {
     poetcc -trace -g "$1.c" -o "$1" || not_ok "$1.c compiles with -trace"
     POET_OUTPUT=$1.poet "./$1" >"$1.out" 2>/dev/null
     until_true finished "$1.poet"
-    poet report "$1.poet" | sed -n '/^Key findings/,/^$/p' >"$1.txt"
+    poet report --all "$1.poet" | sed -n '/^Key findings/,/^$/p' >"$1.txt"
     poet report "$1.poet" --json >"$1.json"
 }
 at() { grep -n "$2" "$1.c" | head -n 1 | cut -d: -f1; } # the source line of a program's statement
@@ -135,7 +135,7 @@ has pool "nearly always somebody waits" "saturated: at least one thread waits fo
 is "pool: the time with waiters is not longer than the run" \
     "$(json 'first(rows | select(.finding // "" | startswith("saturated"))).duration_ns as $saturated
         | if $saturated > first(rows).duration_ns then 1 else 0 end' pool.json)" 0
-poet report pool.poet --to 20ms >range.txt
+poet report --all pool.poet --to 20ms >range.txt
 is "pool: in a range the share is that of the range" "$(grep '^saturated' range.txt | grep -Eo '[0-9.]+ %' | awk '$1 > 100')" ""
 
 # ---- request and reply: never concurrent ----
@@ -306,7 +306,7 @@ cpu=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
 rm crowd.poet
 POET_OUTPUT=crowd.poet taskset -c "$cpu" ./crowd 2>/dev/null
 until_true finished crowd.poet
-poet report crowd.poet | sed -n '/^Key findings/,/^$/p' >crowd.txt
+poet report --all crowd.poet | sed -n '/^Key findings/,/^$/p' >crowd.txt
 has crowd "threads have no processor" "CPU contention \([0-9]+ threads runnable without a CPU\) +T:busy[#0-9]* "
 has crowd "which is nobody's lock" "^note: CPU contention: "
 
@@ -334,7 +334,7 @@ bad='overtaken|useless|ping-pong|serialized|timeout|at a time|saturated|(lock|se
 is "good: no finding in the whole run" "$(grep -v 'CPU contention' good.txt | grep -E "$bad")" ""
 # A range in which all threads exist.
 passed() { poet dump --json good.poet | grep '"type":"passed"' | sed -n "$1p" | sed 's/.*"event":"\([0-9:]*\)".*/\1/'; }
-poet report good.poet --from "$(passed 1)" --to "$(passed 9)" >range.txt
+poet report --all good.poet --from "$(passed 1)" --to "$(passed 9)" >range.txt
 is "good: no finding in a part of the run" "$(sed -n '/^Key findings/,/^$/p' range.txt | grep -v 'CPU contention' | grep -E "$bad")" ""
 
 # ---- notes of the tables, and errors ----
@@ -342,7 +342,7 @@ poet waits storm.poet >waits.txt
 like "waits: causes are explained where they occur" "$(cat waits.txt)" "^note: cause: imbalance = .*; serialization = .*; contention = "
 little=$(poet waits storm.poet --json | json '[outer_rows | select(.share < 0.01)] | length')
 is "report: omitted small rows are counted in a note" \
-    "$(poet report storm.poet | sed -n 's/^note: \([0-9]*\) rows* below 1 % omitted;.*/\1/p')" "$(test "$little" = 0 || echo "$little")"
+    "$(poet report --all storm.poet | sed -n 's/^note: \([0-9]*\) rows* below 1 % omitted;.*/\1/p')" "$(test "$little" = 0 || echo "$little")"
 like "waits: an empty range is reported" "$(poet waits storm.poet --from 500s)" "^note: empty range: the run lasts [0-9.]+ ms"
 is "waits: a range with waits is not reported as empty" "$(poet waits storm.poet --from 1ms | grep -c 'empty range')" 0
 like "waits: an unknown --by lists the valid ones" "$(poet waits storm.poet --by nobody 2>&1)" 'no table by "nobody"; use place, pattern, object, site, thread, wait, category$'
@@ -394,7 +394,7 @@ int main(int argc, char **argv)
     return argc;
 }
 C
-poet report dead.poet >dead.all
+poet report --all dead.poet >dead.all
 is "dead: the deadlock is first, then the thread that waits for it" "$(sed -n '/^Deadlocks and hangs/,/^$/p' dead.all | grep -Eo '^(deadlock|never resumes|likely)' | tr '\n' ' ')" \
     "deadlock deadlock never resumes "
 takes=$(at dead '// takes') asks=$(at dead '// asks')

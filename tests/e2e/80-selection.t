@@ -231,7 +231,7 @@ poet record -m memory -o leak.poet ./leak 2>/dev/null
 poet record -m memory -o clean.poet ./leak clean 2>/dev/null
 until_true finished leak.poet
 until_true finished clean.poet
-leaks() { poet report $1 | sed -n '/^Memory not freed$/{n;p}'; }
+leaks() { poet report --all $1 | sed -n '/^Memory not freed$/{n;p}'; }
 like "report: the number of unfreed bytes and their largest caller" "$(leaks leak.poet)" \
     "2 blocks, 1500 bytes; largest leak: 2 blocks, 1500 bytes by T:worker, worker \(leak.c:[0-9]*\) > keep \(leak.c:[0-9]*\)"
 like "report: no unfreed block" "$(leaks clean.poet)" "none of 1 block$"

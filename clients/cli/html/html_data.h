@@ -14,6 +14,7 @@ struct html_data {
     struct command_source *subject;
     const struct scene *scene; /* of the picture's window; not vertical */
     struct json_object *blocked; /* as poet blocked --json */
+    const char *report; /* text above the diagram; NULL: none */
     bool source; /* include the source lines around call sites, if their files exist here */
 };
 

@@ -57,7 +57,7 @@ static void write_button(FILE *f, const char *attributes, const char *words)
     fprintf(f, "<button type=\"button\" %s>%s</button>\n", attributes, words);
 }
 
-static void write_body(FILE *f, const char *title)
+static void write_body(FILE *f, const char *title, const char *report)
 {
     fputs("<body>\n<header>\n<h1><bdi>", f);
     html_text_html(f, title);
@@ -70,7 +70,13 @@ static void write_body(FILE *f, const char *title)
     write_button(f, "id=\"out\" title=\"Zoom out (-)\" aria-label=\"Zoom out\"", "−");
     write_button(f, "id=\"in\" title=\"Zoom in (+)\" aria-label=\"Zoom in\"", "+");
     write_button(f, "id=\"fit\" title=\"Zoom to fit (*)\"", "Fit");
-    fputs("</header>\n<main>\n<div id=\"picture\"><svg id=\"svg\" role=\"application\" "
+    fputs("</header>\n", f);
+    if (report) {
+        fputs("<pre id=\"report\">", f);
+        html_text_html(f, report);
+        fputs("</pre>\n", f);
+    }
+    fputs("<main>\n<div id=\"picture\"><svg id=\"svg\" role=\"application\" "
           "tabindex=\"0\"></svg><div id=\"card\" role=\"tooltip\" hidden></div></div>\n"
           "<aside id=\"side\">\n<div role=\"tablist\">\n",
           f);
@@ -94,7 +100,7 @@ static bool write_all(const struct command *command, const struct html_data *dat
     const struct event_diagram *p = data->picture;
     char *title = p->caption ? xasprintf("%s — %s", p->title, p->caption) : xstrdup(p->title);
     write_head(f, title);
-    write_body(f, title);
+    write_body(f, title, data->report);
     free(title);
     fputs("<script type=\"application/json\" id=\"data\">", f);
     bool good = html_data_write(command, data, f);

@@ -67,6 +67,7 @@ void finding_rows_columns(struct result_table *t)
         [FINDING_ROW_WHERE] = {"location", "location", .kind = TABLE_PLACE},
         [FINDING_ROW_LET_GO_AT] = {"unblocked_at", "unblocked at", .kind = TABLE_PLACE},
         [FINDING_ROW_EVENT] = {"event", "event", .kind = TABLE_EVENT},
+        [FINDING_ROW_GAIN] = {"gain_ns", "estimated gain", .kind = TABLE_NS, .detail = true},
     };
     table_add_columns(t, columns, sizeof columns / sizeof *columns);
 }
@@ -77,6 +78,19 @@ static char *finding_rows_kind_text(enum finding_row_kind kind, uint32_t threads
         return xstrdup(finding_rows_texts[kind].one);
     const char *several = finding_rows_texts[kind].several, *number = strstr(several, "%u");
     return xasprintf("%.*s%u%s", (int)(number - several), several, threads, number + 2);
+}
+
+/* Kinds of which nothing says that the run would be shorter without them. */
+#define NO_GAIN                                                                                    \
+    (1u << FINDING_ROW_OPEN | 1u << FINDING_ROW_PATH | 1u << FINDING_ROW_ENDS |                    \
+     1u << FINDING_ROW_UNEXPLAINED)
+
+/* Returns by how much the run could be shorter without it: the share that it takes of the lifetimes
+ * of its threads, or of the run.  An estimate: they need not be on the critical path. */
+static int64_t finding_rows_gain_ns(const struct finding_rows *h, int64_t ns, int64_t of_ns)
+{
+    double share = of_ns > 0 ? (double)ns / (double)of_ns : 0;
+    return (int64_t)((share < 1 ? share : 1) * (double)h->run_ns);
 }
 
 struct table_cell *finding_rows_add(struct finding_rows *h, enum finding_row_kind kind,
@@ -93,6 +107,8 @@ struct table_cell *finding_rows_add(struct finding_rows *h, enum finding_row_kin
     cells[FINDING_ROW_NS] = table_cell_number(ns);
     cells[FINDING_ROW_SHARE] = table_cell_real(of_ns > 0 ? (double)ns / (double)of_ns : 0);
     cells[FINDING_ROW_EVENT] = table_cell_event(event);
+    if (!(NO_GAIN >> kind & 1))
+        cells[FINDING_ROW_GAIN] = table_cell_number(finding_rows_gain_ns(h, ns, of_ns));
     table_row_line(h->table, thread);
     h->used |= 1u << kind;
     return cells;

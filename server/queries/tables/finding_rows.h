@@ -20,7 +20,8 @@ enum finding_column {
     FINDING_ROW_TIMES,
     FINDING_ROW_WHERE,
     FINDING_ROW_LET_GO_AT,
-    FINDING_ROW_EVENT
+    FINDING_ROW_EVENT,
+    FINDING_ROW_GAIN
 };
 
 enum finding_row_kind {

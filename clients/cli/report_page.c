@@ -1,0 +1,617 @@
+#define _GNU_SOURCE
+#include "clients/cli/report_page.h"
+
+#include "base/alloc.h"
+#include "clients/cli/leak_summary.h"
+#include "clients/metadata/hang_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDTH 80
+#define HANGS 6 /* the most that are listed of each section */
+#define FINDINGS 5
+#define ADVISED 2 /* findings with their advice */
+#define THREADS 7
+#define WAITS 3
+#define SEGMENTS 3
+#define FEW 2 /* findings and waits of a run that hangs */
+#define BAR 32
+#define NAME 18 /* width of a thread's name, at most */
+#define SLEEPERS 3
+#define OPEN_WAITS 4
+
+#define NO_ROW UINT32_MAX
+
+struct report_page {
+    FILE *f;
+    const struct table_names *names;
+    const struct result_table *tables; /* by enum report_table */
+    const char *source;
+    bool hangs;
+    bool few; /* the diagnosis takes more room: fewer findings and waits */
+};
+
+/* ---- cells ---- */
+
+/* Returns a cell of a row, or of the total if the row is NO_ROW. */
+static const struct table_cell *report_page_cell(const struct result_table *t, uint32_t row,
+                                                 const char *name)
+{
+    static const struct table_cell nothing = {0};
+    uint32_t column = result_table_find_column(t, name);
+    const struct table_cell *cells = row == NO_ROW        ? t->total
+                                     : row < t->row_count ? result_table_cells(t, row)
+                                                          : NULL;
+    return cells && column < t->column_count ? &cells[column] : &nothing;
+}
+
+static const char *report_page_text(const struct result_table *t, uint32_t row, const char *name)
+{
+    const struct table_cell *cell = report_page_cell(t, row, name);
+    return cell->is == CELL_TEXT ? cell->text : "";
+}
+
+/* Returns a count or a time; 0 if it is unknown. */
+static int64_t report_page_number(const struct result_table *t, uint32_t row, const char *name)
+{
+    const struct table_cell *cell = report_page_cell(t, row, name);
+    return cell->is == CELL_NUMBER && cell->number > 0 ? cell->number : 0;
+}
+
+/* Returns a cell as text, "" if it is unknown; in new memory. */
+static char *report_page_cell_text(const struct report_page *p, const struct result_table *t,
+                                   uint32_t row, const char *name)
+{
+    const struct table_cell *cell = report_page_cell(t, row, name);
+    if (cell->is == CELL_NULL)
+        return xstrdup("");
+    char *text =
+        result_table_cell_text(p->names, &t->columns[result_table_find_column(t, name)], cell);
+    if (strcmp(text, "-") == 0)
+        *text = 0;
+    return text;
+}
+
+/* ---- lines ---- */
+
+/* Prints a line that is cut at the width of the page, and takes ownership of it. */
+static void report_page_line(const struct report_page *p, char *line)
+{
+    size_t bytes = strlen(line);
+    bool cut = text_table_width(line) > WIDTH;
+    while (cut && text_table_width(line) > WIDTH - 3) {
+        do
+            bytes--;
+        while (((unsigned char)line[bytes] & 0xc0) == 0x80); /* a whole character */
+        line[bytes] = 0;
+    }
+    fprintf(p->f, "%s%s\n", line, cut ? "..." : "");
+    free(line);
+}
+
+/* Prints text in as many lines as it needs, the first one after `begin`, the others at its width.
+ * Takes ownership of both. */
+static void report_page_paragraph(const struct report_page *p, char *begin, char *text)
+{
+    size_t indent = text_table_width(begin);
+    for (char *rest = text; *rest || *begin;) {
+        size_t end = strlen(rest), shorter;
+        while (end > WIDTH - indent) { /* up to the last blank that fits */
+            for (shorter = end - 1; shorter && rest[shorter] != ' '; shorter--)
+                ;
+            if (!shorter)
+                break;
+            end = shorter;
+        }
+        report_page_line(
+            p, xasprintf("%s%*s%.*s", begin, *begin ? 0 : (int)indent, "", (int)end, rest));
+        rest += end + (rest[end] == ' ');
+        *begin = 0;
+    }
+    free(begin);
+    free(text);
+}
+
+/* Does the same with a blank margin. */
+static void report_page_indented(const struct report_page *p, int indent, char *text)
+{
+    report_page_paragraph(p, xasprintf("%*s", indent, ""), text);
+}
+
+/* Prints a title, with the command that shows more at the right. */
+static void report_page_title(const struct report_page *p, const char *title, uint32_t left,
+                              const char *command)
+{
+    char *more =
+        left ? xasprintf("%u more: poet %s", left, command) : xasprintf("more: poet %s", command);
+    size_t room = WIDTH - text_table_width(title) - 2;
+    if (p->source && text_table_width(more) + 1 + text_table_width(p->source) <= room) {
+        char *longer = xasprintf("%s %s", more, p->source);
+        free(more);
+        more = longer;
+    }
+    fprintf(p->f, "\n%s%*s%s\n", title, (int)(WIDTH - text_table_width(title) - strlen(more)), "",
+            more);
+    free(more);
+}
+
+static char *report_page_duration(int64_t ns)
+{
+    char text[60];
+    duration_text(text, sizeof text, ns);
+    return xstrdup(text);
+}
+
+/* Returns it right-aligned as a column; "-" if it is unknown, 0. */
+static char *report_page_time_column(int64_t ns)
+{
+    char *text = ns ? report_page_duration(ns) : xstrdup("-");
+    int width = (int)text_table_width(text);
+    char *column = xasprintf("  %*s%s  ", width < 8 ? 8 - width : 0, "", text);
+    free(text);
+    return column;
+}
+
+/* ---- the heading ---- */
+
+/* Returns "2 threads" or "1 thread", in new memory. */
+static char *report_page_count_text(int64_t n, const char *what)
+{
+    return xasprintf("%lld %s%s", (long long)n, what, n == 1 ? "" : "s");
+}
+
+static char *report_page_figures_text(const struct result_table *t)
+{
+    char took[60], lost[60] = "none lost", processes[60] = "";
+    duration_text(took, sizeof took, report_page_number(t, 0, "duration_ns"));
+    char *threads = report_page_count_text(report_page_number(t, 0, "threads"), "thread"),
+         *events = report_page_count_text(report_page_number(t, 0, "events"), "event");
+    const char *began = report_page_text(t, 0, "start");
+    if (report_page_number(t, 0, "processes") > 1)
+        snprintf(processes, sizeof processes, "%lld processes, ",
+                 (long long)report_page_number(t, 0, "processes"));
+    if (report_page_number(t, 0, "lost"))
+        snprintf(lost, sizeof lost, "%lld lost", (long long)report_page_number(t, 0, "lost"));
+    char *all = xasprintf("%s%s%s%s; %s%s, %s (%s)", began, *began ? ", " : "",
+                          report_page_number(t, 0, "connected") ? "running for " : "duration ",
+                          took, processes, threads, events, lost);
+    free(threads);
+    free(events);
+    return all;
+}
+
+void report_page_header(struct text_table *sheet, const struct table_names *names,
+                        const struct result_table *t)
+{
+    const char *program = report_page_text(t, 0, "program"),
+               *arguments = report_page_text(t, 0, "arguments");
+    sheet->head = true;
+    sheet->title = xasprintf("Run report: %s", names->book->run.name);
+    if (*program)
+        text_table_add_note(sheet, xasprintf("%s%s%s", program, *arguments ? " " : "", arguments));
+    text_table_add_note(sheet, report_page_figures_text(t));
+    for (uint32_t i = 0; i < t->note_count; i++)
+        text_table_add_note(sheet, xstrdup(t->notes[i]));
+}
+
+static void report_page_write_header(const struct report_page *p)
+{
+    struct text_table sheet = {0};
+    report_page_header(&sheet, p->names, &p->tables[REPORT_RUN]);
+    report_page_line(p, xstrdup(sheet.title));
+    for (uint32_t i = 0; i < sheet.note_count; i++)
+        report_page_indented(p, 0, xstrdup(sheet.notes[i]));
+    text_table_free(&sheet);
+}
+
+/* ---- diagnosis ---- */
+
+/* Prints "T:a  waits for M:m at f (x.c:5), held by T:b since g (x.c:3)". */
+static void report_page_write_hang(const struct report_page *p, uint32_t row)
+{
+    const struct result_table *t = &p->tables[REPORT_HANGS];
+    char *thread = report_page_cell_text(p, t, row, "thread"),
+         *object = report_page_cell_text(p, t, row, "object"),
+         *place = report_page_cell_text(p, t, row, "location"),
+         *holder = report_page_cell_text(p, t, row, "held_by"),
+         *since = report_page_cell_text(p, t, row, "acquired_at");
+    report_page_indented(p, 4,
+                         xasprintf("%s waits%s%s%s%s%s%s%s%s", thread, *object ? " for " : "",
+                                   object, *place ? " at " : "", place, *holder ? ", held by " : "",
+                                   holder, *since ? " since " : "", since));
+    free(thread);
+    free(object);
+    free(place);
+    free(holder);
+    free(since);
+}
+
+static uint32_t report_page_count_hangs(const struct result_table *t, const char *diagnosis)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < t->row_count; i++)
+        count += strcmp(report_page_text(t, i, "diagnosis"), diagnosis) == 0;
+    return count;
+}
+
+static void report_page_write_hangs(const struct report_page *p)
+{
+    static const char *const kinds[][2] = {
+        {"deadlock", "DEADLOCK: %s wait for each other"},
+        {"never resumes", "HANG: %s will never resume"},
+        {"likely never resumes", "LIKELY HANG: %s will likely never resume"}};
+    const struct result_table *t = &p->tables[REPORT_HANGS];
+    uint32_t shown = t->row_count < HANGS ? t->row_count : HANGS;
+    report_page_title(p, "Diagnosis", t->row_count - shown, "blocked");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        uint32_t count = report_page_count_hangs(t, kinds[i][0]);
+        char *threads = report_page_count_text(count, "thread");
+        const char *rest = strstr(kinds[i][1], "%s");
+        if (count)
+            report_page_indented(
+                p, 2,
+                xasprintf("%.*s%s%s", (int)(rest - kinds[i][1]), kinds[i][1], threads, rest + 2));
+        free(threads);
+    }
+    for (uint32_t i = 0; i < t->note_count && i < FEW; i++)
+        report_page_indented(p, 2, xstrdup(t->notes[i]));
+    for (uint32_t i = 0; i < shown; i++)
+        report_page_write_hang(p, i);
+}
+
+static bool report_page_is_open(const struct report_page *p, uint32_t row)
+{
+    return strncmp(report_page_text(&p->tables[REPORT_FINDINGS], row, "finding"), "blocked", 7) ==
+           0;
+}
+
+/* Prints that no hang is known, and which threads were blocked at the end of the trace. */
+static void report_page_write_open_waits(const struct report_page *p)
+{
+    const struct result_table *t = &p->tables[REPORT_FINDINGS];
+    uint32_t count = 0, shown = 0;
+    for (uint32_t i = 0; i < t->row_count; i++)
+        count += report_page_is_open(p, i);
+    char *threads = report_page_count_text(count, "thread");
+    report_page_title(p, "Diagnosis", count > OPEN_WAITS ? count - OPEN_WAITS : 0, "blocked");
+    report_page_indented(p, 2,
+                         count ? xasprintf("no deadlock was found; %s blocked at the end of the "
+                                           "trace may resume:",
+                                           threads)
+                               : xstrdup("no deadlock and no hang was found"));
+    for (uint32_t i = 0; i < t->row_count && shown < OPEN_WAITS; i++) {
+        if (!report_page_is_open(p, i))
+            continue;
+        char *thread = report_page_cell_text(p, t, i, "thread"),
+             *object = report_page_cell_text(p, t, i, "object"),
+             *place = report_page_cell_text(p, t, i, "location"),
+             *took = report_page_duration(report_page_number(t, i, "duration_ns"));
+        report_page_indented(p, 4,
+                             xasprintf("%s waits%s%s%s%s for %s", thread, *object ? " for " : "",
+                                       object, *place ? " at " : "", place, took));
+        shown++;
+        free(thread);
+        free(object);
+        free(place);
+        free(took);
+    }
+    free(threads);
+}
+
+/* Prints "threads were blocked 71.6 % of their time, running 20.1 %, ...", the largest first. */
+static void report_page_write_shares(const struct report_page *p)
+{
+    static const char *const states[][2] = {{"blocked_ns", "blocked"},
+                                            {"running_ns", "running"},
+                                            {"runnable_ns", "runnable"},
+                                            {"other_off_cpu_ns", "off-CPU"}};
+    enum { STATES = sizeof states / sizeof *states };
+    const struct result_table *t = &p->tables[REPORT_STATES];
+    int64_t all = report_page_number(t, NO_ROW, "lifetime_ns");
+    bool told[STATES] = {0};
+    char *text = xstrdup("");
+    for (unsigned n = 0; all && n < STATES; n++) {
+        int64_t most_ns = 0;
+        unsigned most = 0;
+        for (unsigned i = 0; i < STATES; i++) {
+            int64_t ns = told[i] ? 0 : report_page_number(t, NO_ROW, states[i][0]);
+            most = ns > most_ns ? i : most;
+            most_ns = ns > most_ns ? ns : most_ns;
+        }
+        if (most_ns < all / 200) /* less than a percent */
+            break;
+        told[most] = true;
+        char *longer = xasprintf("%s%s%s %.0f %%", text, n ? ", " : "", states[most][1],
+                                 100.0 * (double)most_ns / (double)all);
+        free(text);
+        text = longer;
+    }
+    if (*text)
+        report_page_indented(p, 2, xasprintf("thread time: %s", text));
+    free(text);
+}
+
+static void report_page_write_leaks(const struct report_page *p)
+{
+    struct text_table sheet = {0};
+    const struct result_table *t = &p->tables[REPORT_MEMORY];
+    if (!t->row_count || !report_page_number(t, NO_ROW, "unfreed_blocks"))
+        return;
+    leak_summary_write(&sheet, p->names, t);
+    for (uint32_t i = 0; i < sheet.note_count; i++)
+        report_page_indented(p, 2, xasprintf("%s: %s (poet memory)", sheet.title, sheet.notes[i]));
+    text_table_free(&sheet);
+}
+
+static void report_page_write_sleeper(const struct report_page *p, uint32_t row)
+{
+    const struct result_table *t = &p->tables[REPORT_SLEEPERS];
+    char *thread = report_page_cell_text(p, t, row, "thread"),
+         *place = report_page_cell_text(p, t, row, "location"),
+         *event = report_page_cell_text(p, t, row, "event");
+    report_page_line(p, xasprintf("    %s, %s, after event %s%s%s", thread,
+                                  report_page_text(t, row, "diagnosis"), event,
+                                  *place ? " at " : "", place));
+    free(thread);
+    free(place);
+    free(event);
+}
+
+static void report_page_write_diagnosis(const struct report_page *p)
+{
+    const struct result_table *asleep = &p->tables[REPORT_SLEEPERS],
+                              *at_exit = &p->tables[REPORT_AT_EXIT];
+    if (p->hangs)
+        report_page_write_hangs(p);
+    else
+        report_page_write_open_waits(p);
+    for (uint32_t i = 0; i < asleep->note_count; i++)
+        report_page_indented(p, 2, xstrdup(asleep->notes[i]));
+    for (uint32_t i = 0; i < asleep->row_count && i < SLEEPERS; i++)
+        report_page_write_sleeper(p, i);
+    if (at_exit->row_count) {
+        char *threads = report_page_count_text(at_exit->row_count, "thread");
+        report_page_indented(
+            p, 2, xasprintf("%s still waited when the program exited by itself", threads));
+        free(threads);
+    }
+    report_page_write_leaks(p);
+    report_page_write_shares(p);
+}
+
+/* ---- key findings ---- */
+
+/* What the diagnosis has is not repeated, nor what is due to a hang. */
+static bool report_page_finding_wanted(const struct report_page *p, uint32_t row)
+{
+    return !report_page_is_open(p, row) &&
+           (!p->hangs || report_page_cell(&p->tables[REPORT_FINDINGS], row, "gain_ns")->is);
+}
+
+/* Returns the estimated gain of a finding; 0 if it is unknown.  That of a thread on the critical
+ * path is the largest what-if gain there. */
+static int64_t report_page_gain(const struct report_page *p, uint32_t row)
+{
+    const struct result_table *t = &p->tables[REPORT_FINDINGS], *path = &p->tables[REPORT_PATH];
+    int64_t gain = report_page_number(t, row, "gain_ns");
+    bool on_path = strstr(report_page_text(t, row, "finding"), "critical path") != NULL;
+    for (uint32_t i = 0; on_path && i < path->row_count; i++) {
+        int64_t if_ns = report_page_number(path, i, "whatif_gain_ns");
+        gain = if_ns > gain ? if_ns : gain;
+    }
+    return gain;
+}
+
+/* Returns the row with the largest gain that is not yet marked, and marks it; NO_ROW: none. */
+static uint32_t report_page_next_finding(const struct report_page *p, bool *marked)
+{
+    const struct result_table *t = &p->tables[REPORT_FINDINGS];
+    uint32_t next = NO_ROW;
+    int64_t most = -1;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        int64_t gain = report_page_gain(p, i);
+        if (marked[i] || !report_page_finding_wanted(p, i) || gain <= most)
+            continue;
+        next = i;
+        most = gain;
+    }
+    if (next != NO_ROW)
+        marked[next] = true;
+    return next;
+}
+
+/* Returns the advice for a finding, which the table has as a note "NAME: advice"; NULL: none. */
+static const char *report_page_advice(const struct result_table *t, const char *finding)
+{
+    for (uint32_t i = 0; i < t->note_count; i++) {
+        size_t name = strcspn(t->notes[i], ":");
+        if (t->notes[i][name] && strncmp(finding, t->notes[i], name) == 0)
+            return t->notes[i] + name + 2;
+    }
+    return NULL;
+}
+
+static void report_page_write_finding(const struct report_page *p, uint32_t row, bool advised)
+{
+    const struct result_table *t = &p->tables[REPORT_FINDINGS];
+    const char *finding = report_page_text(t, row, "finding"),
+               *advice = advised ? report_page_advice(t, finding) : NULL;
+    char *thread = report_page_cell_text(p, t, row, "thread"),
+         *object = report_page_cell_text(p, t, row, "object"),
+         *place = report_page_cell_text(p, t, row, "location"),
+         *gain = report_page_time_column(report_page_gain(p, row));
+    int name = (int)strcspn(finding, ":");
+    bool several = memmem(finding, (size_t)name, " threads", 8) != NULL;
+    report_page_paragraph(p, gain,
+                          xasprintf("%.*s: %s%s%s%s%s", name, finding, object,
+                                    *object && *place ? " at " : "", place,
+                                    several || (!*object && !*place) ? "" : ", ",
+                                    several && (*object || *place) ? "" : thread));
+    if (advice)
+        report_page_indented(p, 12, xstrdup(advice));
+    free(thread);
+    free(object);
+    free(place);
+}
+
+static void report_page_write_findings(const struct report_page *p)
+{
+    const struct result_table *t = &p->tables[REPORT_FINDINGS];
+    uint32_t wanted = 0, most = p->few ? FEW : FINDINGS, row;
+    bool *marked = xcalloc(t->row_count + 1, sizeof *marked);
+    for (uint32_t i = 0; i < t->row_count; i++)
+        wanted += report_page_finding_wanted(p, i);
+    if (wanted)
+        report_page_title(p, "Key findings (estimated gain)", wanted > most ? wanted - most : 0,
+                          "report --all");
+    for (uint32_t n = 0; n < most && (row = report_page_next_finding(p, marked)) != NO_ROW; n++)
+        report_page_write_finding(p, row, n < ADVISED);
+    free(marked);
+}
+
+/* ---- where the time went ---- */
+
+static const struct {
+    const char *column;
+    char mark;
+    const char *state;
+} report_page_states[] = {{"created_ns", ' ', "created"},       {"running_ns", '#', "running"},
+                          {"runnable_ns", '-', "runnable"},     {"blocked_ns", '=', "blocked"},
+                          {"other_off_cpu_ns", '.', "off-CPU"}, {"exited_ns", ' ', "exited"}};
+enum { REPORT_STATE_COUNT = sizeof report_page_states / sizeof *report_page_states };
+
+/* Prints a bar as long as the lifetime is, of the longest one, and the main state. */
+static void report_page_write_bar(const struct report_page *p, uint32_t row, int64_t longest_ns,
+                                  int width)
+{
+    const struct result_table *t = &p->tables[REPORT_STATES];
+    char bar[BAR + 1] = "", *name = report_page_cell_text(p, t, row, "thread"),
+                   *life = report_page_duration(report_page_number(t, row, "lifetime_ns"));
+    int64_t sum_ns = 0, most_ns = 0, life_ns = report_page_number(t, row, "lifetime_ns");
+    unsigned most = 0, filled = 0;
+    for (unsigned i = 0; i < REPORT_STATE_COUNT; i++) {
+        int64_t ns = report_page_number(t, row, report_page_states[i].column);
+        sum_ns += ns;
+        while (filled < BAR && (double)filled + 0.5 <= BAR * (double)sum_ns / (double)longest_ns)
+            bar[filled++] = report_page_states[i].mark;
+        most = ns > most_ns ? i : most;
+        most_ns = ns > most_ns ? ns : most_ns;
+    }
+    int pad = width - (int)text_table_width(name);
+    report_page_line(p, xasprintf("  %s%*s|%-*s| %s %.0f %% of %s", name, pad > 0 ? pad : 0, "",
+                                  BAR, bar, report_page_states[most].state,
+                                  life_ns ? 100.0 * (double)most_ns / (double)life_ns : 0, life));
+    free(name);
+    free(life);
+}
+
+static void report_page_write_states(const struct report_page *p)
+{
+    const struct result_table *t = &p->tables[REPORT_STATES];
+    uint32_t shown = t->row_count < THREADS ? t->row_count : THREADS;
+    int64_t longest_ns = 1;
+    int width = 0;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        int64_t ns = report_page_number(t, i, "lifetime_ns");
+        char *name = i < shown ? report_page_cell_text(p, t, i, "thread") : xstrdup("");
+        longest_ns = ns > longest_ns ? ns : longest_ns;
+        if ((int)text_table_width(name) > width)
+            width = (int)text_table_width(name);
+        free(name);
+    }
+    width = 1 + (width < NAME ? width : NAME);
+    report_page_title(p, "Where the time went", t->row_count - shown, "states");
+    for (uint32_t i = 0; i < shown; i++)
+        report_page_write_bar(p, i, longest_ns, width);
+    report_page_line(
+        p, xasprintf("  %*s # running  - runnable (no CPU)  = blocked  . off-CPU", width, ""));
+}
+
+/* ---- waits ---- */
+
+/* Returns the row of depth 0 after a row; the number of rows if there is none. */
+static uint32_t report_page_next_group(const struct result_table *t, uint32_t row)
+{
+    while (++row < t->row_count && t->rows[row].depth)
+        ;
+    return row;
+}
+
+static void report_page_write_wait(const struct report_page *p, uint32_t row)
+{
+    const struct result_table *t = &p->tables[REPORT_WAITS];
+    char *place = report_page_cell_text(p, t, row, "location"),
+         *object = report_page_cell_text(p, t, row, "object"),
+         *took = report_page_time_column(report_page_number(t, row, "waited_ns"));
+    int64_t count = report_page_number(t, row, "count");
+    char *times = count > 1 ? xasprintf("%lldx ", (long long)count) : xstrdup("");
+    const char *cause = report_page_text(t, row, "cause");
+    report_page_paragraph(p, took,
+                          xasprintf("%s%s%s%s%s%s%s%.*s", times, report_page_text(t, row, "type"),
+                                    *object ? " " : "", object, *place ? " at " : "", place,
+                                    *cause ? ": " : "", (int)strcspn(cause, ","), cause));
+    free(place);
+    free(object);
+    free(times);
+    if (row + 1 >= t->row_count || !t->rows[row + 1].depth)
+        return;
+    char *segment = report_page_cell_text(p, t, row + 1, "segment"),
+         *thread = report_page_cell_text(p, t, row + 1, "thread"),
+         *share = report_page_cell_text(p, t, row + 1, "share");
+    report_page_line(p, xasprintf("            %s caused by %s%s%s", share, thread,
+                                  *thread ? ": " : "", segment));
+    free(segment);
+    free(thread);
+    free(share);
+}
+
+static void report_page_write_waits(const struct report_page *p)
+{
+    const struct result_table *t = &p->tables[REPORT_WAITS];
+    uint32_t groups = 0, most = p->few ? FEW : WAITS, n = 0;
+    for (uint32_t i = 0; i < t->row_count; i = report_page_next_group(t, i))
+        groups++;
+    if (!groups)
+        return;
+    report_page_title(p, "Longest waits and their causes", groups > most ? groups - most : 0,
+                      "waits");
+    for (uint32_t i = 0; i < t->row_count && n < most; i = report_page_next_group(t, i), n++)
+        report_page_write_wait(p, i);
+}
+
+/* ---- critical path ---- */
+
+static void report_page_write_path(const struct report_page *p)
+{
+    const struct result_table *t = &p->tables[REPORT_PATH];
+    uint32_t shown = t->row_count < SEGMENTS ? t->row_count : SEGMENTS;
+    if (!shown)
+        return;
+    report_page_title(p, "Critical path (time, share, what-if gain)", t->row_count - shown, "path");
+    for (uint32_t i = 0; i < shown; i++) {
+        char *segment = report_page_cell_text(p, t, i, "segment"),
+             *share = report_page_cell_text(p, t, i, "share"),
+             *took = report_page_time_column(report_page_number(t, i, "critical_path_ns")),
+             *gain = report_page_time_column(report_page_number(t, i, "whatif_gain_ns"));
+        report_page_paragraph(p, xasprintf("%s%7s%s", took, share, gain), segment);
+        free(share);
+        free(took);
+        free(gain);
+    }
+}
+
+void report_page_write(FILE *f, const struct table_names *names,
+                       const struct result_table tables[REPORT_TABLES], const char *source)
+{
+    struct report_page p = {f, names, tables, source, tables[REPORT_HANGS].row_count > 0, false};
+    p.few = p.hangs || tables[REPORT_SLEEPERS].row_count;
+    for (uint32_t i = 0; i < tables[REPORT_FINDINGS].row_count; i++)
+        p.few |= report_page_is_open(&p, i);
+    report_page_write_header(&p);
+    report_page_write_diagnosis(&p);
+    report_page_write_findings(&p);
+    report_page_write_states(&p);
+    report_page_write_waits(&p);
+    report_page_write_path(&p);
+}
