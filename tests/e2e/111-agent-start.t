@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # A program with a remote POET_SERVER starts one agent for all processes of its run: configuration errors are
 # reported and do not stop the program; events recorded before the server listens are forwarded later.
 . "$(dirname "$0")/lib.sh"

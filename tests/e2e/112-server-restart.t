@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # A server that was killed and restarted on its own trace file: agents send the events again, none is missing or
 # duplicated, and the order is that of an undisturbed run. Events that no agent has are never overwritten.
 # Runs in make check-all only.

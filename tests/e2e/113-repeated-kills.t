@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Programs, agents and servers are killed and links are cut, twenty times each, at full rate: no event is missing
 # or duplicated, and the order is that of the agent's journal, which poet merge orders as well.
 # Runs in make check-all only.

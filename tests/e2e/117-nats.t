@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Agents forward to NATS JetStream and a server reads from there: the resulting trace is that of a direct
 # connection, whichever process is killed meanwhile.
 # Runs in make check-all only.

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Servers that read a run from NATS JetStream: any number of them read it from its begin and get the same trace;
 # one that was killed starts at the begin again.
 # Runs in make check-all only.

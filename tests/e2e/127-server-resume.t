@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # A server that was killed and restarted resumes its trace file: agents send only what is missing, no event is
 # duplicated, and the order is that of an undisturbed run.
 # Runs in make check-all only.

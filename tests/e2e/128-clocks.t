@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Clocks of hosts that are seconds apart and drift: estimated bounds contain the true offsets, and no message
 # arrives before it was sent.
 . "$(dirname "$0")/lib.sh"

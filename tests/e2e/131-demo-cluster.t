@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # make demo-cluster: records a run of three hosts over NATS, and leaves nothing behind, even if it is interrupted.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Authentication with a NATS server: each method of docs/cluster.md connects, and each failure gives one line that
 # says what to do.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # TCP connections between two hosts (network namespaces) with an agent each: each read is ordered after the writes
 # of its bytes, whichever processes and threads use the sockets; where that is not known, the read is marked
 # uncertain.

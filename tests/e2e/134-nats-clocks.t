@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Clocks of hosts whose agents publish through NATS: a reading server exchanges messages with all of them, and the
 # bounds contain the true offsets, even if readers are killed and restarted.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # A program and its agent in two containers with a shared socket directory: what is identified by a PID, user id
 # or inode number is told apart, or reported as unknown. Then launch trees over two hosts with ssh and Open MPI.
 # Runs in make check-all only.

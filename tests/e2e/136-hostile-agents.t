@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Network security: traffic is encrypted, connections without the key are refused, and a malicious agent that has
 # the key affects only its own lines.
 # Runs in make check-all only.

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Condition variables: wakeups whose waking signal is certain, and wakeups with several possible signals.
 . "$(dirname "$0")/lib.sh"
 

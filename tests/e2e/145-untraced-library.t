@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # An untraced library uses synchronization objects of the program: poet order answers unknown where these uses may
 # order events.
 # Runs in make check-all only.

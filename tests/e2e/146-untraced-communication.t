@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Untraced communication that Poet detects: the answer concurrent of poet order names it as a reason for doubt.
 # Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # The processor time of ended tasks of a runtime that has more tasks than worker threads.
 . "$(dirname "$0")/lib.sh"
 

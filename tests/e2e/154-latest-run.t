@@ -1,3 +1,4 @@
+#!/bin/bash
 # Which run `latest` names, and the header line in which each table names its run.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,3 +1,4 @@
+#!/bin/bash
 # Calls and threads that have not ended when the program is killed or exits: unknown figures are null, not 0.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,3 +1,4 @@
+#!/bin/bash
 # Idle threads of an OpenMP pool do not count as running: calls made meanwhile are not concurrent.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,3 +1,4 @@
+#!/bin/bash
 # Call profiles of MPI programs: MPI_Init and MPI_Finalize have rows, and a note says what the concurrency column
 # covers.
 . "$(dirname "$0")/lib.sh"

@@ -1,3 +1,4 @@
+#!/bin/bash
 # Notes and formats of tables: widths of names, units, metrics without matches, unusable options.
 . "$(dirname "$0")/lib.sh"
 

@@ -1,3 +1,4 @@
+#!/bin/bash
 # How runs ended, in poet ls; further notes of poet calls, poet report and poet blocked.
 . "$(dirname "$0")/lib.sh"
 

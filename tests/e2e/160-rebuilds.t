@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # make rebuilds what changed flags, another compiler, another Makefile or other sources affect, and nothing else.
 # The tree is small: the Makefile, and one file of each of a few modules.
 # Runs in make check-all only.

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # A shared library compiled with -trace in programs that are not: the program's behavior is unchanged, and calls
 # of the library are recorded, wherever the C library is in the search order.
 . "$(dirname "$0")/lib.sh"

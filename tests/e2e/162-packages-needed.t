@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # make deps installs the packages to build and run Poet, make deps-test those of the tests; services of installed
 # packages are neither started nor enabled, and an existing policy-rc.d is preserved. apt-get and similar commands
 # are replaced by scripts here.

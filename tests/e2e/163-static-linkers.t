@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Static programs with each linker: their calls are recorded.
 . "$(dirname "$0")/lib.sh"
 export POET_KEEP=1 POET_QUIET=1

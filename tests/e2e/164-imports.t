@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # poet import: logs with a parser expression in the first lines, with clocks first, several logs of one execution,
 # bytes that are not text, times, restarted hosts; errors are reported.
 . "$(dirname "$0")/lib.sh"

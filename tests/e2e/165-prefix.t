@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # make install and make uninstall with a prefix that contains spaces, another library directory, and DESTDIR;
 # uninstall removes everything that install created.
 # Runs in make check-all only.

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Threads that wait when a program exits by itself are listed as waiting at exit and are not a hang; when it is
 # killed, they are.
 . "$(dirname "$0")/lib.sh"

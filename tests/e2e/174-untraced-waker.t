@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # A wait that ends by an untraced signal: the waker is unknown, and the wait is not attributed to a delay by the
 # scheduler.
 . "$(dirname "$0")/lib.sh"

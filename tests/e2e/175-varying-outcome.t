@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # poet confirm: an outcome that varies between uncontrolled runs as well confirms no interleaving; an outcome that
 # follows from the enforced interleaving does.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Usage errors: messages name the invalid value and valid alternatives.
 . "$(dirname "$0")/lib.sh"
 said() { poet "$@" </dev/null 2>&1 | head -n 1; }

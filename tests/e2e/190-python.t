@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Python programs: internal locks of the interpreter are not traced, synchronization between threads and asyncio
 # tasks is.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Inlined functions: a source line is given with the function that contains it in the source.
 . "$(dirname "$0")/lib.sh"
 cat >nested.c <<'END'

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Commands use a pager on a terminal; footnotes of a text diagram are printed on request.
 . "$(dirname "$0")/lib.sh"
 command -v script >/dev/null || { skip "script (bsdutils) is not installed"; done_testing; exit; }

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # State bands of the overview agree with poet states; poet waits of a growing run agrees with its file; what-if answers under --keep.
 . "$(dirname "$0")/lib.sh"
 make -s -C "$root" B="$B" "$B/tests/look" || exit 1

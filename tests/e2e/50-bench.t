@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # make bench: each part runs, at a thousandth of its size, and prints figures.
 # Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"

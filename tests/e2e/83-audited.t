@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Tables of a part of a run, of two runs, of a killed run and of runs without measurements: figures are those of
 # the selection, or a note says that they are not.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # An agent forwards events to a server by TLS: the trace equals that of a direct connection, through kills and cut
 # links; and no client without the key connects or can read the traffic.
 # Runs in make check-all only.

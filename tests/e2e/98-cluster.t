@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Two hosts (network namespaces) with an agent on each, and one server: MPI messages between them are ordered, through
 # TLS, as with a single server.
 . "$(dirname "$0")/lib.sh"
