@@ -47,7 +47,7 @@ stop_server
 size=$(du -k kept.poet | cut -f1)
 [ "$size" -le 24800 ] && ok "the file takes $size KiB of disk" || not_ok "the file takes $size KiB of disk"
 is "the file opens without damage" "$(figure kept.poet damage)" null
-is "the file of --keep has no inconsistent, pending or lost events" "$(figure kept.poet inconsistent)$(figure kept.poet pending)$(figure kept.poet lost)" 000
+is "the file of --keep has no inconsistent, pending or lost events" "$(figure kept.poet inconsistent pending lost)" "0 0 0"
 check "poet check accepts the file of --keep" poet check kept.poet
 like "poet show of the file says that events were discarded" "$(poet show kept.poet --last 5)" "events were discarded"
 is "the last events are in the file of --keep" "$(poet order kept.poet "$last" "$last")" same

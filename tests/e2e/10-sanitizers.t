@@ -189,7 +189,7 @@ for sanitizer in thread address,undefined; do
         else
             until_true finished latest
             is "$program, $sanitizer: nothing is lost, pending or inconsistent" \
-                "$(figure latest lost)$(figure latest pending)$(figure latest inconsistent)" 000
+                "$(figure latest lost pending inconsistent)" "0 0 0"
         fi
     done
     rm ./*.o

@@ -103,7 +103,7 @@ ended() { begun "$1" && finished "$(served "$1")"; }
 events() { poet dump "$1" | LC_ALL=C sort | cksum; }
 same() { # same NAME RUN FILE
     is "$1: no event is missing or duplicated, and the order is that of the agent's journal" "$(events "$(served "$2")")" "$(events "$3")"
-    is "$1: no event is inconsistent or pending" "$(figure "$(served "$2")" inconsistent)$(figure "$(served "$2")" pending)" 00
+    is "$1: no event is inconsistent or pending" "$(figure "$(served "$2")" inconsistent pending)" "0 0"
     [ "$(figure "$(served "$2")" events)" -gt "$4" ] || not_ok "$1: the run has enough events" "$(figure "$(served "$2")" events)"
 }
 

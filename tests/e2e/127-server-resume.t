@@ -129,7 +129,7 @@ leave
 check "the resumed file passes poet check" sound all.poet
 is "the resumed file has as many events as the agent's journal" "$(figure all.poet events)" "$(figure one-kept/job-*.poet events)"
 is "the resumed file has the events and the order of the agent's journal" "$(events all.poet)" "$(events one-kept/job-*.poet)"
-is "the resumed file has no inconsistent or pending events" "$(figure all.poet inconsistent)$(figure all.poet pending)" 00
+is "the resumed file has no inconsistent or pending events" "$(figure all.poet inconsistent pending)" "0 0"
 is "no backup file is made of a resumed file" "$(ls all-*.poet 2>/dev/null)" ""
 check "agents send less than half of the run again ($(read_of) of $whole bytes)" test "$(read_of)" -lt $((whole / 2))
 

@@ -26,7 +26,7 @@ done
 one_way=
 ring four 400 A B C D
 until_true ended four
-is "four hosts: no event is lost, pending or inconsistent" "$(figure "$(served four)" lost)$(figure "$(served four)" pending)$(figure "$(served four)" inconsistent)" 000
+is "four hosts: no event is lost, pending or inconsistent" "$(figure "$(served four)" lost pending inconsistent)" "0 0 0"
 is "four hosts: clock bounds contain the true offsets, and no message arrives before it was sent" "$(truth "$(served four)" A B C D)" \
     "4 clocks, 0 unknown, wrong: none; 1600 messages, 0 before they went; within 1 s"
 like "poet stat shows offset, bound and drift of each clock" "$(poet stat "$(served four)" | grep '^host')" 'clock [+-][0-9.]+ s, within [0-9.]+ us, drift [+-][0-9.]+ ppm, within'

@@ -147,7 +147,7 @@ until_true there
 end_own_processes work
 wait $within 2>/dev/null
 check "program killed in a container: its exit is detected despite another PID" until_true ended killed
-is "program killed in a container: no event is lost or pending" "$(figure "$(served killed)" lost)$(figure "$(served killed)" pending)" 00
+is "program killed in a container: no event is lost or pending" "$(figure "$(served killed)" lost pending)" "0 0"
 
 # ---- which process /proc shows ----
 is "program killed in a container: no usage figures are taken from another process in /proc" "$(poet usage "$(served killed)" 2>&1 | grep -c ' /proc')" 0

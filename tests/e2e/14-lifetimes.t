@@ -218,7 +218,7 @@ C
 poetcc -trace -w killed.c -o killed
 { sent ./killed; } 2>/dev/null
 check "without shared memory: the run of a killed program finishes" until_true finished latest
-is "without shared memory: a killed program leaves no inconsistent or pending event" "$(figure latest inconsistent)$(figure latest pending)" 00
+is "without shared memory: a killed program leaves no inconsistent or pending event" "$(figure latest inconsistent pending)" "0 0"
 check "without shared memory: a killed program loses at most its last queue" test "$(figure latest events)" -gt 80000
 is "without shared memory: poet stat reports the killed program as truncated" "$(figure latest truncated_programs) $(poet stat latest | grep -c '^truncated  *1 program')" "1 1"
 cat >leaves.c <<'C'

@@ -323,7 +323,7 @@ poetcc -trace -processes -g bytes.c -o bytes
 ./bytes >out 2>&1
 is "descriptor calls in a signal handler on 16 KB of stack work" "$(cat out)" "0 wrong"
 check "the run with descriptor calls in a signal handler finishes" until_true finished latest
-is "the run with descriptor calls in a signal handler has no inconsistent event" "$(figure latest inconsistent)$(figure latest pending)" 00
+is "the run with descriptor calls in a signal handler has no inconsistent event" "$(figure latest inconsistent pending)" "0 0"
 ./small again >out 2>err & program=$!
 until_true grep -q ready out
 kill -KILL "$server"; wait "$server" 2>/dev/null

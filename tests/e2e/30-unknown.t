@@ -148,7 +148,7 @@ stop_server
 start_server -o group.poet -q
 tell group
 until_true finished latest
-is "a finished run with an incomplete group has no pending event" "$(figure group.poet pending)$(figure group.poet inconsistent)" 00
+is "a finished run with an incomplete group has no pending event" "$(figure group.poet pending inconsistent)" "0 0"
 is "those that arrived of an incomplete group are simultaneous" "$(poet order group.poet 1:2 2:3)" same
 like "events of an incomplete group are uncertain" "$(poet dump --json group.poet | grep '"met"')" '"uncertain":"thread"'
 is "a receive without a send has an unknown order" "$(poet order group.poet 1:1 3:2 2>&1 | tr '\n' ' ')" \

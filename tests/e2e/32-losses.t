@@ -98,7 +98,7 @@ for how in "shared 50 256" "sent 50 256" "shared 0 16" "sent 0 16"; do
     like "a full disk: poet check reports the lost events" "$(poet check "$ENDPOINT" 2>&1; echo "exit $?")" 'events were lost'
     [ "$wait" = 0 ] || until_true grep 'queue full' server.log
     [ "$wait" = 0 ] || like "a full disk: the server's log reports the lost events" "$(cat server.log)" 'events of work.* lost \(queue full\)'
-    is "a full disk: no event is inconsistent or pending" "$(figure "$ENDPOINT" inconsistent)$(figure "$ENDPOINT" pending)" 00
+    is "a full disk: no event is inconsistent or pending" "$(figure "$ENDPOINT" inconsistent pending)" "0 0"
     stop_server
     is "a full disk: recorded plus lost events of the file are all" "$(told full/*.poet)" "$ALL_MANY"
     is "a full disk: the file is not damaged" "$(figure "$(ls full/*.poet)" damage)" null

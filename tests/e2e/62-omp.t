@@ -141,7 +141,7 @@ record() { # record FILE PROGRAM...: prints the program's output and status
     timeout 60 poet record -o "$file" -- "$@"
 }
 whole() { # poet check accepts the trace, and no thread is blocked
-    until_true finished "$1" && poet check "$1" && [ "$(figure "$1" pending)$(figure "$1" inconsistent)" = 00 ]
+    until_true finished "$1" && poet check "$1" && [ "$(figure "$1" pending inconsistent)" = "0 0" ]
 }
 answer() { # answer FILE TEXT TEXT
     poet order "$1" $(poet dump --json "$1" | json "(\"$2\", \"$3\") as \$text |

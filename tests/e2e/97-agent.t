@@ -184,7 +184,7 @@ until_true ended left
 acknowledged() { ! cmp -s kept/left-*.poet gone/left-*.poet; } # the agent then marks its file
 until_true acknowledged
 # Events that were in the queues then are lost: the program was killed, too.
-is "killed agent: no event is inconsistent or pending" "$(figure "$(served left)" inconsistent)$(figure "$(served left)" pending)" 00
+is "killed agent: no event is inconsistent or pending" "$(figure "$(served left)" inconsistent pending)" "0 0"
 poet merge gone/left-*.poet -o merged.poet
 is "killed agent: no event of the journal is missing" "$(figure "$(served left)" events)" "$(figure merged.poet events)"
 is "killed agent: every event equals that of the journal" "$(poet dump "$(served left)" | sort | cksum)" "$(poet dump merged.poet | sort | cksum)"

@@ -58,12 +58,15 @@ like() {
 skip() { count=$((count + 1)); echo "ok $count # SKIP $1"; }
 done_testing() { echo "1..$count"; }
 
-# until_true COMMAND...: waits until the command succeeds, at most a minute
+# until_true COMMAND...: waits until the command succeeds, at most a minute. What does not come at once is asked for
+# at growing intervals, so that the processes that ask take no CPU from those that are waited for.
 until_true() {
-    deadline=$(($(date +%s) + 60))
-    while [ "$(date +%s)" -le $deadline ]; do
+    local deadline=$((EPOCHSECONDS + 60)) pause_ms=20 pause
+    while [ "$EPOCHSECONDS" -le "$deadline" ]; do
         "$@" >/dev/null 2>&1 && return 0
-        sleep 0.05
+        printf -v pause 0.%03d "$pause_ms"
+        sleep "$pause"
+        pause_ms=$((pause_ms < 200 ? pause_ms * 5 / 4 : 250))
     done
     echo "# never came true: $*"
     return 1
@@ -111,8 +114,18 @@ expect() {
     done
 }
 
-# figure SOURCE NAME: prints one statistic of poet stat, without a newline
-figure() { printf %s "$(poet stat --json "$1")" | sed -n "s/\"$2\":/\n&/; s/^[^\n]*\n\"$2\":\"\{0,1\}\([^,\"}]*\).*/\1/p"; }
+# figure SOURCE NAME...: prints these statistics of poet stat, separated by spaces, without a newline
+figure() {
+    local statistics name separator=
+    statistics=$(poet stat --json "$1")
+    shift
+    for name; do
+        [[ $statistics =~ \"$name\":\"?([^\",}]*) ]] && printf %s "$separator${BASH_REMATCH[1]}"
+        separator=' '
+    done
+}
+# complete SOURCE: no event of it is lost, pending or inconsistent
+complete() { [ "$(figure "$1" lost pending inconsistent)" = "0 0 0" ]; }
 finished() { [ "$(figure "$1" finished)" = true ]; }
 # trace_of PROGRAM: prints the name of the trace that the program created here
 trace_of() { ls "$1".[0-9]*.poet 2>/dev/null | head -n 1; }
@@ -120,8 +133,7 @@ trace_of() { ls "$1".[0-9]*.poet 2>/dev/null | head -n 1; }
 order_ends() { until_done "figure $1 events" finished "$1"; }
 # sound SOURCE: checks that the trace is finished and violates no rule
 sound() {
-    order_ends "$1" && poet check "$1" &&
-        [ "$(figure "$1" lost)$(figure "$1" pending)$(figure "$1" inconsistent)" = 000 ]
+    order_ends "$1" && poet check "$1" && complete "$1"
 }
 compile() { # compile NAME [ARG...]: compiles an example with -trace
     name=$1
