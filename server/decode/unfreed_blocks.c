@@ -83,10 +83,12 @@ static void each_block(struct unfreed_blocks *b,
     const struct heap_reader *h = b->map;
     struct heap_block *piece = xcalloc(PIECE, sizeof *piece),
                       *again = xcalloc(PIECE, sizeof *again);
-    size_t bytes = PIECE * sizeof *piece;
+    const off_t most = (off_t)(PIECE * sizeof *piece);
     off_t at = (off_t)HEAP_BLOCKS_AT, end = blocks_end(h);
     while (at < end && (at = lseek(h->fd, at, SEEK_DATA)) >= 0 && at < end) {
         at -= at % 4096;
+        off_t hole = lseek(h->fd, at, SEEK_HOLE);
+        size_t bytes = (size_t)(hole > at && hole - at < most ? hole - at : most);
         ssize_t n = pread(h->fd, piece, bytes, at);
         if (n <= 0 || pread(h->fd, again, bytes, at) != n)
             break;

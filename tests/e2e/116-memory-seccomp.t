@@ -14,13 +14,13 @@ cat >kills.c <<'C'
 #include <sys/prctl.h>
 #include <unistd.h>
 /* kills NUMBER: installs a filter for the call of that number, and then allocates more small and large blocks than before. */
-static void *volatile kept[3000];
+static void *volatile kept[1000];
 __attribute__((noinline)) static void lose(void) { kept[0] = malloc(777); }
 static void *work(void *a)
 {
-    for (int i = 1; i < 3000; i++)
+    for (int i = 1; i < 1000; i++)
         kept[i] = malloc(16 + i);
-    for (int i = 1; i < 3000; i++) {
+    for (int i = 1; i < 1000; i++) {
         void *more = realloc(kept[i], 4000);
         free(more);
     }
