@@ -162,9 +162,11 @@ static gboolean on_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
     struct viewer_script *s = data;
     (void)widget;
     (void)clock;
-    s->frames += s->frames > 0 || script_is_settled(s->view);
+    /* What it waits for may be idle work, which drawing would starve. */
+    if (!s->frames && !script_is_settled(s->view))
+        return G_SOURCE_CONTINUE;
     gtk_widget_queue_draw(s->view->canvas);
-    return s->frames < FRAMES_FIRST ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
+    return ++s->frames < FRAMES_FIRST ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
 }
 
 static void free_script(gpointer data)
