@@ -107,16 +107,25 @@ static void add_single(struct making *m, uint32_t thread)
     m->last_of_thread[thread] = i + 1;
 }
 
+#define ROW_WORDS ((EXECUTION_EVENTS + 63) / 64)
+
+/* Warshall's algorithm, on rows of bits. */
 static void close_transitively(struct execution *x)
 {
+    static uint64_t rows[EXECUTION_EVENTS][ROW_WORDS];
+    memset(rows, 0, sizeof rows);
     for (uint32_t i = 0; i < x->points; i++)
         for (uint32_t j = 0; j < x->points; j++)
-            x->before[i][j] = x->direct[i][j] > 0;
+            if (x->direct[i][j])
+                rows[i][j / 64] |= 1ull << j % 64;
     for (uint32_t k = 0; k < x->points; k++)
         for (uint32_t i = 0; i < x->points; i++)
-            if (x->before[i][k])
-                for (uint32_t j = 0; j < x->points; j++)
-                    x->before[i][j] |= x->before[k][j];
+            if (rows[i][k / 64] >> k % 64 & 1)
+                for (uint32_t word = 0; word < ROW_WORDS; word++)
+                    rows[i][word] |= rows[k][word];
+    for (uint32_t i = 0; i < x->points; i++)
+        for (uint32_t j = 0; j < x->points; j++)
+            x->before[i][j] = rows[i][j / 64] >> j % 64 & 1;
 }
 
 void execution_make(struct execution *x, unsigned seed)
