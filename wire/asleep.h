@@ -3,6 +3,8 @@
 #ifndef WIRE_ASLEEP_H
 #define WIRE_ASLEEP_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define USAGE_ASLEEP 64u /* besides the metrics of wire/os_usage.h; a value is an enum sleep_call */
@@ -43,5 +45,17 @@ static inline const char *sleep_call_name(unsigned call)
     };
     return call < SLEEP_IN_CALLS ? names[call] : "";
 }
+
+/* Classifies a call by its number. */
+enum sleep_call sleep_call_of(int64_t number);
+
+/* The texts of /proc (proc(5)) that say so, of which nothing is believed but their size: */
+/* /proc/PID/task/TID/syscall; *word: the address that a futex is waited at, else 0. */
+enum sleep_call asleep_syscall(const char *text, size_t size, uint64_t *word);
+/* Classifies a sleep by /proc/PID/task/TID/wchan, the kernel's function.  It is less specific,
+ * but needs no permission to trace the thread. */
+enum sleep_call asleep_wchan(const char *text, size_t size);
+/* A line of /proc/PID/maps: that address lies in the dynamic loader's own memory. */
+bool asleep_of_loader(const char *line, uint64_t word);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "base/map.h"
 #include "base/alloc.h"
-#include "server/osmetrics/asleep.h"
 #include "server/osmetrics/proc_files.h"
+#include "wire/asleep.h"
 #include "wire/limits.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* The system call in which a thread sleeps, from texts of /proc (server/osmetrics/asleep.h). */
-#include "server/osmetrics/asleep.h"
+/* The system call in which a thread sleeps, from texts of /proc (wire/asleep.h). */
+#include "wire/asleep.h"
 
 #include <stdarg.h>
 #include <stddef.h>

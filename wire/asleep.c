@@ -1,6 +1,6 @@
 /* The texts of /proc (proc(5)) that say in which call of the system a thread sleeps. */
 #define _GNU_SOURCE
-#include "server/osmetrics/asleep.h"
+#include "wire/asleep.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,6 +49,14 @@ static const struct {
              {SYS_flock, SLEEP_IN_LOCK},
              {SYS_fcntl, SLEEP_IN_LOCK}};
 
+enum sleep_call sleep_call_of(int64_t number)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (calls[i].number == number)
+            return calls[i].is;
+    return number < 0 ? SLEEP_IN_NOT : SLEEP_IN_OTHER;
+}
+
 /* The number of the call, or "running", or a negative number in none; then its arguments. */
 enum sleep_call asleep_syscall(const char *text, size_t size, uint64_t *word)
 {
@@ -56,12 +64,9 @@ enum sleep_call asleep_syscall(const char *text, size_t size, uint64_t *word)
     int64_t number = -1;
     *word = 0;
     snprintf(copy, sizeof copy, "%.*s", (int)(size < sizeof copy ? size : sizeof copy - 1), text);
-    if (sscanf(copy, "%" SCNd64 " %" SCNx64, &number, word) < 1 || number < 0)
+    if (sscanf(copy, "%" SCNd64 " %" SCNx64, &number, word) < 1)
         return SLEEP_IN_NOT;
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (calls[i].number == number)
-            return calls[i].is;
-    return SLEEP_IN_OTHER;
+    return sleep_call_of(number);
 }
 
 enum sleep_call asleep_wchan(const char *text, size_t size)
