@@ -64,7 +64,7 @@ LOCAL   = $(STUBS) $(filter-out $(STUBS) server/transport/tls_channel.c $(USE_NA
 RENDER  = $(wildcard render/*.c)
 SITE    = $(wildcard clients/symbols/*.c) $(wildcard clients/metadata/*.c)
 SOURCE  = $(wildcard clients/connection/*.c clients/sourcefile/*.c)
-POET    = $(wildcard clients/cli/*.c clients/cli/html/*.c clients/schedule/*.c)
+POET    = $(wildcard clients/cli/*.c clients/snapshot/*.c clients/cli/html/*.c clients/schedule/*.c)
 VIEW    = $(wildcard clients/viewer/*.c clients/viewer/*/*.c)
 MPI     = $(wildcard clients/libpoet/mpi/*.c)
 PROCESS = $(wildcard clients/libpoet/ipc/*.c)
@@ -370,7 +370,7 @@ E2E = $(if $(E),$(foreach e,$(E),$(wildcard tests/e2e/$(e)-*.t)),$(sort $(wildca
 TESTED = $(SERVER) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) \
          $(patsubst %,clients/libpoet/profile/%.c,call_stack excluded_functions throttle context_tree activity cpu_gap calibration) $(patsubst %,clients/libpoet/core/%.c,seccomp_allowed seccomp_bpf child_preload environment message_text) \
          $(patsubst %,clients/libpoet/replay/%.c,shared_schedule replay_stops cpu_time_used) $(patsubst %,clients/libpoet/heap/%.c,heap_blocks heap_counters unwind_tables) \
-         clients/libpoet/openmp/task_depends.c clients/schedule/schedule_builder.c clients/schedule/trace_alignment.c clients/schedule/event_index.c $(patsubst %,clients/cli/%.c,shiviz_log logtime kill_tree two_run_diagram row_matching fisher_test number_sampler swap_events hold_points command narrow_table paper_size preload_check preload_libraries thread_slices) tests/bruteforce.c tests/bench/workload.c
+         clients/libpoet/openmp/task_depends.c $(wildcard clients/snapshot/*.c) clients/schedule/schedule_builder.c clients/schedule/trace_alignment.c clients/schedule/event_index.c $(patsubst %,clients/cli/%.c,shiviz_log logtime kill_tree two_run_diagram row_matching fisher_test number_sampler swap_events hold_points command narrow_table paper_size preload_check preload_libraries thread_slices) tests/bruteforce.c tests/bench/workload.c
 ifeq ($(HAVE_GTK),yes) # the parts of the viewer that need no display
 TESTED += $(patsubst %,clients/viewer/state/%.c,viewport history scroll_anchor scene_cache viewer_addons viewer_settings request_slot highlights) clients/viewer/diagram/time_axis.c
 $(B)/o/tests/unit/test_axis.o $(B)/o/tests/unit/test_settings.o $(B)/o/tests/unit/test_asked.o: CFLAGS_MODULE += $(CFLAGS_VIEW)

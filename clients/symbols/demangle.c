@@ -86,10 +86,12 @@ static bool is_added(const char *part, size_t length)
     return strspn(part, "0123456789") >= length;
 }
 
-/* Returns the length of a symbol without the parts that compilers added. */
+/* Returns the length of a symbol without the parts that compilers added, and without its version
+ * (@GLIBC_2.34). */
 static size_t length_written(const char *symbol)
 {
-    size_t written = strlen(symbol);
+    size_t written = strcspn(symbol, "@");
+    written = written ? written : strlen(symbol);
     for (size_t dot = written; dot-- > 1;)
         if (symbol[dot] == '.') {
             if (!is_added(symbol + dot + 1, written - dot - 1))

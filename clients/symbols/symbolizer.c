@@ -128,15 +128,26 @@ static void program_open(struct symbolizer_program *program)
     dwfl_getmodules(program->dwfl, check_module, program, 0);
 }
 
-static Dwfl_Module *module_at(const struct symbolizer *sites, uint32_t process, uint64_t address)
+Dwfl *symbolizer_modules(struct symbolizer *sites, uint32_t process)
 {
     if (process >= sites->count)
         return NULL;
     if (!sites->programs[process].dwfl)
         program_open(&sites->programs[process]);
-    if (!sites->programs[process].dwfl)
-        return NULL;
-    Dwfl_Module *module = dwfl_addrmodule(sites->programs[process].dwfl, address);
+    return sites->programs[process].dwfl;
+}
+
+const struct module_info *symbolizer_module_list(const struct symbolizer *sites, uint32_t process,
+                                                 uint32_t *count)
+{
+    *count = process < sites->count ? sites->programs[process].module_count : 0;
+    return *count ? sites->programs[process].modules : NULL;
+}
+
+static Dwfl_Module *module_at(struct symbolizer *sites, uint32_t process, uint64_t address)
+{
+    Dwfl *dwfl = symbolizer_modules(sites, process);
+    Dwfl_Module *module = dwfl ? dwfl_addrmodule(dwfl, address) : NULL;
     void **user = NULL;
     if (!module || !dwfl_module_info(module, &user, NULL, NULL, NULL, NULL, NULL, NULL))
         return NULL;
@@ -224,8 +235,9 @@ static struct symbol_location find_call(struct symbolizer *sites, uint32_t proce
         }
         site.function = symbol ? demangle_shorten(symbol, sites->symbol, sizeof sites->symbol) : "";
     }
-    for (uint32_t i = 0; process < sites->count && i < sites->programs[process].module_count; i++) {
-        const struct module_info *m = &sites->programs[process].modules[i];
+    uint32_t count;
+    const struct module_info *m = symbolizer_module_list(sites, process, &count);
+    for (uint32_t i = 0; i < count; i++, m++) {
         if (address >= m->start && address < m->end) {
             snprintf(sites->text, sizeof sites->text, "%s+0x%llx", base_name(m->path),
                      (unsigned long long)(address - m->bias));

@@ -6,6 +6,7 @@
 
 #include "wire/trace_view.h"
 
+struct Dwfl; /* elfutils/libdwfl.h */
 struct symbolizer;
 
 struct symbolizer *symbolizer_new(void);
@@ -13,6 +14,14 @@ void symbolizer_free(struct symbolizer *sites);
 /* Adds a program under its index; adding it again replaces it. */
 void symbolizer_process(struct symbolizer *sites, uint32_t index,
                         const struct process_info *process);
+
+/* Returns the opened files of a program, for unwinding, which belong to the symbolizer; NULL:
+ * none. */
+struct Dwfl *symbolizer_modules(struct symbolizer *sites, uint32_t process);
+
+/* Returns the modules of a program, by which its addresses are named. */
+const struct module_info *symbolizer_module_list(const struct symbolizer *sites, uint32_t process,
+                                                 uint32_t *count);
 
 /* `function`: the innermost function, possibly inlined, that contains the source line; "": unknown.
  * place: "file:line", else "module+0xOFFSET", else "0xADDRESS". path: full path of the source file,

@@ -1,0 +1,32 @@
+/* Stack of a thread of a snapshot, unwound by libdwfl with the unwind tables of the mapped
+ * files. */
+#ifndef CLIENTS_SNAPSHOT_THREAD_STACK_H
+#define CLIENTS_SNAPSHOT_THREAD_STACK_H
+
+#include "clients/snapshot/snapshot.h"
+#include "clients/symbols/symbolizer.h"
+
+#define THREAD_STACK_FRAMES 256u
+
+struct thread_stack {
+    struct stack_frame {
+        uint64_t address; /* of the call, or of the interrupted instruction */
+        uint64_t registers[REGISTER_COUNT];
+        uint32_t known; /* registers that keep their values across calls */
+    } *frames; /* the innermost first */
+    uint32_t count;
+    bool complete; /* it ends where the thread began */
+    const char *incomplete; /* why it does not */
+};
+
+struct stack_unwinder;
+
+/* Unwinds the threads of a snapshot with the files of process 0 of a symbolizer. */
+struct stack_unwinder *stack_unwinder_new(const struct snapshot *snapshot,
+                                          struct symbolizer *sites);
+void stack_unwinder_free(struct stack_unwinder *unwinder);
+void stack_unwinder_read(struct stack_unwinder *unwinder, const struct snapshot_thread *thread,
+                         struct thread_stack *stack);
+void thread_stack_free(struct thread_stack *stack);
+
+#endif

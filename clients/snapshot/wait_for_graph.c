@@ -1,0 +1,313 @@
+#define _GNU_SOURCE
+#include "clients/snapshot/wait_for_graph.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PROCESSES_MOST 64u /* whose threads are read */
+#define THREADS_MOST 20000u
+#define TRIES 100u /* until released threads are asleep again */
+#define TRY_US 2000u
+
+/* ---- waits ---- */
+
+enum wait_kind wait_for_graph_call_kind(const struct system_call *call, uint64_t pipe)
+{
+    if (call->number == SYS_wait4 || call->number == SYS_waitid)
+        return WAIT_CHILD;
+    if (pipe && (call->number == SYS_read || call->number == SYS_readv))
+        return WAIT_PIPE_READ;
+    if (pipe && (call->number == SYS_write || call->number == SYS_writev))
+        return WAIT_PIPE_WRITE;
+    return WAIT_NONE;
+}
+
+/* Returns the process whose end is awaited: -1: that of any child; 0: of some. */
+static int64_t graph_awaited_child(const struct system_call *call)
+{
+    const uint64_t *a = call->arguments;
+    if (call->number == SYS_wait4)
+        return (int32_t)a[0] > 0 || (int32_t)a[0] == -1 ? (int32_t)a[0] : 0;
+    return (int32_t)a[0] == P_PID ? (int32_t)a[1] : (int32_t)a[0] == P_ALL ? -1 : 0;
+}
+
+/* Finds what a thread waits for that is no futex. */
+static void graph_set_call(struct wait_node *node)
+{
+    uint64_t pipe =
+        node->call.number >= 0 ? process_table_pipe(node->pid, node->call.arguments[0]) : 0;
+    node->object.kind = wait_for_graph_call_kind(&node->call, pipe);
+    node->object.address =
+        node->object.kind == WAIT_CHILD ? (uint64_t)graph_awaited_child(&node->call) : pipe;
+}
+
+static bool graph_is_of_processes(enum wait_kind kind)
+{
+    return kind == WAIT_PIPE_READ || kind == WAIT_PIPE_WRITE || kind == WAIT_CHILD;
+}
+
+/* ---- which threads can end a wait ---- */
+
+static void graph_add_owner(struct wait_for_graph *g, struct wait_node *node)
+{
+    const struct glibc_object *o = &node->object;
+    const struct snapshot_thread *owner = snapshot_thread_of(g->snapshot, o->owner);
+    if (!o->owner || o->timed || o->awake)
+        return;
+    if (owner)
+        ARRAY_PUSH(node->blockers, node->blocker_count, (uint32_t)(owner - g->snapshot->threads));
+    node->closed = owner || (o->kind != WAIT_JOIN && !o->shared && !o->robust);
+}
+
+bool wait_node_is_abandoned(const struct wait_node *node)
+{
+    return node->closed && !node->blocker_count;
+}
+
+/* Adds the threads of a process as nodes, if it has none yet. */
+static void graph_add_process(struct wait_for_graph *g, uint32_t pid)
+{
+    uint32_t count;
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->nodes[i].pid == pid)
+            return;
+    struct sleeping_thread *threads = process_table_threads(pid, &count);
+    for (uint32_t i = 0; i < count && g->count < THREADS_MOST; i++) {
+        struct wait_node node = {.pid = pid, .tid = threads[i].tid};
+        node.call = threads[i].call;
+        if (!threads[i].asleep)
+            node.call.number = -1;
+        graph_set_call(&node);
+        ARRAY_PUSH(g->nodes, g->count, node);
+    }
+    free(threads);
+}
+
+static void graph_block_by_process(struct wait_for_graph *g, uint32_t at, uint32_t pid)
+{
+    graph_add_process(g, pid);
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->nodes[i].pid == pid)
+            ARRAY_PUSH(g->nodes[at].blockers, g->nodes[at].blocker_count, i);
+}
+
+/* Returns whether a process holds the end of a pipe that a thread waits for, or is a child whose
+ * end it waits for. */
+static bool graph_process_can_end(const struct wait_for_graph *g, const struct wait_node *node,
+                                  const struct table_process *process)
+{
+    const struct process_table *table = &g->processes;
+    if (node->object.kind == WAIT_CHILD)
+        return (int64_t)node->object.address > 0 ? process->pid == node->object.address
+                                                 : process->parent == node->pid;
+    for (uint32_t i = 0; i < table->end_count; i++) {
+        const struct pipe_end *end = &table->ends[i];
+        if (end->pid == process->pid && end->pipe == node->object.address &&
+            (node->object.kind == WAIT_PIPE_READ ? end->writes : end->reads))
+            return true;
+    }
+    return false;
+}
+
+static void graph_add_processes(struct wait_for_graph *g, uint32_t at)
+{
+    uint32_t found = 0;
+    bool some = g->nodes[at].object.kind == WAIT_CHILD && !g->nodes[at].object.address;
+    for (uint32_t i = 0; i < g->processes.process_count && !some; i++) {
+        const struct table_process *process = &g->processes.processes[i];
+        if (!graph_process_can_end(g, &g->nodes[at], process))
+            continue;
+        if (++found <= PROCESSES_MOST)
+            graph_block_by_process(g, at, process->pid);
+    }
+    g->nodes[at].closed = found && found <= PROCESSES_MOST;
+}
+
+/* ---- conclusions ---- */
+
+/* Returns whether the wait is closed and all that could end it are stuck. */
+static bool graph_is_stuck(const struct wait_for_graph *g, const struct wait_node *node)
+{
+    bool stuck = node->closed;
+    for (uint32_t i = 0; stuck && i < node->blocker_count; i++)
+        stuck = g->nodes[node->blockers[i]].stuck;
+    return stuck;
+}
+
+static void graph_mark_stuck(struct wait_for_graph *g)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        g->nodes[i].stuck = g->nodes[i].closed;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; i < g->count; i++)
+            if (g->nodes[i].stuck && !graph_is_stuck(g, &g->nodes[i])) {
+                g->nodes[i].stuck = false;
+                more = true;
+            }
+    }
+}
+
+/* Returns the index of a node that another one waits for, another one if there is one; UINT32_MAX:
+ * none. */
+static uint32_t graph_next(const struct wait_for_graph *g, uint32_t at)
+{
+    const struct wait_node *node = &g->nodes[at];
+    for (uint32_t i = 0; i < node->blocker_count; i++)
+        if (node->blockers[i] != at)
+            return node->blockers[i];
+    return node->blocker_count ? at : UINT32_MAX;
+}
+
+static void graph_add_cycle(struct wait_for_graph *g, uint32_t first)
+{
+    struct wait_cycle cycle = {0};
+    uint32_t at = first;
+    do {
+        ARRAY_PUSH(cycle.nodes, cycle.count, at);
+        at = graph_next(g, at);
+    } while (at != first);
+    ARRAY_PUSH(g->cycles, g->cycle_count, cycle);
+}
+
+/* Follows each stuck node until one is met again. */
+static void graph_find_cycles(struct wait_for_graph *g)
+{
+    uint32_t *seen = xcalloc(g->count, sizeof *seen);
+    for (uint32_t i = 0; i < g->count; i++) {
+        uint32_t at = i;
+        while (at != UINT32_MAX && g->nodes[at].stuck && !seen[at]) {
+            seen[at] = i + 1;
+            at = graph_next(g, at);
+        }
+        if (at != UINT32_MAX && g->nodes[at].stuck && seen[at] == i + 1 && g->nodes[i].stuck)
+            graph_add_cycle(g, at);
+    }
+    free(seen);
+}
+
+void wait_for_graph_conclude(struct wait_for_graph *g)
+{
+    graph_mark_stuck(g);
+    graph_find_cycles(g);
+}
+
+/* ---- verification ---- */
+
+/* Returns whether two reads of a thread of a running process show it asleep in the node's call. */
+static bool graph_is_in_call(const struct wait_node *node, struct sleeping_thread *now)
+{
+    return now->asleep && now->call.number == node->call.number &&
+           memcmp(now->call.arguments, node->call.arguments, 3 * sizeof now->call.arguments[0]) ==
+               0;
+}
+
+static struct sleeping_thread graph_read_again(const struct wait_node *node)
+{
+    struct sleeping_thread is = {.tid = node->tid};
+    for (unsigned i = 0; i < TRIES; i++) {
+        process_table_read_thread(node->pid, &is);
+        if (graph_is_in_call(node, &is))
+            break;
+        usleep(TRY_US);
+    }
+    return is;
+}
+
+/* Threads of several processes are not stopped together. Those that did not run between two reads
+ * of all of them were blocked at one instant; the others are not stuck. */
+static void graph_verify(struct wait_for_graph *g)
+{
+    struct sleeping_thread *first = xcalloc(g->count, sizeof *first);
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->nodes[i].stuck)
+            first[i] = graph_read_again(&g->nodes[i]);
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->nodes[i].stuck && (!graph_is_in_call(&g->nodes[i], &first[i]) ||
+                                  !process_table_still_sleeps(g->nodes[i].pid, &first[i])))
+            g->nodes[i].closed = false;
+    free(first);
+}
+
+static bool graph_is_stuck_by_processes(const struct wait_for_graph *g)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->nodes[i].stuck && graph_is_of_processes(g->nodes[i].object.kind))
+            return true;
+    return false;
+}
+
+/* ---- all of it ---- */
+
+static void graph_add_own(struct wait_for_graph *g, size_t i, const struct thread_stack *stack,
+                          struct symbolizer *sites)
+{
+    const struct snapshot_thread *t = &g->snapshot->threads[i];
+    struct wait_node node = {.pid = g->snapshot->pid, .tid = t->tid, .own = t, .call = t->call};
+    if (!t->in_kernel)
+        node.call.number = -1;
+    else
+        node.object = glibc_object_of(g->snapshot, t, stack, sites);
+    if (!node.object.kind && g->snapshot->core < 0)
+        graph_set_call(&node);
+    ARRAY_PUSH(g->nodes, g->count, node);
+}
+
+/* Adds what ends the waits of nodes, also of those that this adds. */
+static void graph_add_blockers(struct wait_for_graph *g)
+{
+    for (uint32_t i = 0; i < g->count; i++) {
+        if (!graph_is_of_processes(g->nodes[i].object.kind)) {
+            if (g->nodes[i].own)
+                graph_add_owner(g, &g->nodes[i]);
+            continue;
+        }
+        if (!g->processes_known)
+            process_table_read(&g->processes);
+        g->processes_known = true;
+        graph_add_processes(g, i);
+    }
+}
+
+void wait_for_graph_build(struct wait_for_graph *g, const struct snapshot *s,
+                          const struct thread_stack *stacks, struct symbolizer *sites)
+{
+    *g = (struct wait_for_graph){.snapshot = s};
+    for (size_t i = 0; i < s->thread_count; i++)
+        graph_add_own(g, i, &stacks[i], sites);
+    graph_add_blockers(g);
+    graph_mark_stuck(g);
+    if (graph_is_stuck_by_processes(g)) {
+        graph_verify(g);
+        graph_mark_stuck(g);
+        g->uncertain =
+            (g->processes.partial || g->processes.hidden_count) && graph_is_stuck_by_processes(g);
+    }
+    wait_for_graph_conclude(g);
+}
+
+void wait_for_graph_free(struct wait_for_graph *g)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        free(g->nodes[i].blockers);
+    for (uint32_t i = 0; i < g->cycle_count; i++)
+        free(g->cycles[i].nodes);
+    free(g->nodes);
+    free(g->cycles);
+    process_table_free(&g->processes);
+    *g = (struct wait_for_graph){0};
+}
+
+uint32_t wait_for_graph_waiters(const struct wait_for_graph *g, const struct wait_node *node)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < g->count; i++)
+        count += g->nodes[i].pid == node->pid && g->nodes[i].object.kind &&
+                 g->nodes[i].object.address == node->object.address;
+    return count;
+}
