@@ -23,6 +23,16 @@ static void blocked_receive_waits(void *user, const struct response_chunk *answe
     wait_list_receive(user, answer);
 }
 
+bool blocked_request(const struct command *command, struct command_source *subject,
+                     struct wait_list *waits)
+{
+    struct encoder judged = {0};
+    *waits = (struct wait_list){0};
+    encode_u8(&judged, 1);
+    return command_source_request(command, subject, REQUEST_WAITS, &judged, blocked_receive_waits,
+                                  waits);
+}
+
 struct blocked_report {
     struct command_source *subject;
     const struct trace_metadata *book;
@@ -177,9 +187,9 @@ static void blocked_print_waits(const struct blocked_report *r)
         }
 }
 
-/* Prints problems first, then all blocked threads. */
-static void blocked_print(const struct blocked_report *r)
+void blocked_print(struct command_source *subject, const struct wait_list *waits)
 {
+    const struct blocked_report report = {subject, &subject->source.book, waits}, *r = &report;
     if (r->waits->count == 0 && r->waits->sleeper_count == 0)
         puts("no thread is blocked");
     for (size_t i = 0; i < r->waits->cycle_count; i++)
@@ -334,24 +344,20 @@ struct json_object *blocked_json(struct command_source *subject, const struct wa
 static int blocked_run(const struct command *command, int argc, char **argv)
 {
     struct command_source subject;
-    struct wait_list waits = {0};
+    struct wait_list waits;
     bool json;
     int status;
-    struct encoder judged = {0};
     if (!command_source_begin(command, argc, argv, SESSION_NAMED_LINES, LABELS_NAME, &subject,
                               &json, &status))
         return status;
-    encode_u8(&judged, 1);
     command_source_warn_updated(command, &subject);
-    bool ok = command_source_request(command, &subject, REQUEST_WAITS, &judged,
-                                     blocked_receive_waits, &waits);
-    struct blocked_report report = {&subject, &subject.source.book, &waits};
+    bool ok = blocked_request(command, &subject, &waits);
     if (ok)
         pager_begin();
     if (ok && json)
         json_print(blocked_json(&subject, &waits));
     else if (ok)
-        blocked_print(&report);
+        blocked_print(&subject, &waits);
     wait_list_free(&waits);
     command_source_close(&subject);
     return ok ? EXIT_DONE : EXIT_FAILED;

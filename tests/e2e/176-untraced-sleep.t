@@ -69,11 +69,11 @@ pids="$pids $!"
 noted() { poet blocked noted.poet >answer 2>/dev/null && grep -q '^1 thread is asleep in an untraced call' answer; }
 check "poet blocked gives the text of the last event" until_true noted || cat answer
 program=$(own_processes asleep | head -n 1)
-if [ -S "run/poet-$program.sock" ] && command -v gdb >/dev/null; then
+if [ -S "run/poet-$program.sock" ]; then
     like "poet attach names the call in which a thread sleeps" "$(timeout 120 poet attach "$program" 2>&1)" \
-        'T:work.*: blocked in futex_wait, after event'
+        '^T:work.*: asleep in futex, after event'
 else
-    skip "gdb is not installed, or the program has no server of its own"
+    skip "the program has no server of its own"
 fi
 kill -KILL "${program:-$record}"
 wait "$record" 2>/dev/null

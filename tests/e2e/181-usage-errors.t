@@ -15,8 +15,8 @@ done
 like "poet predict with an unknown kind: the known kinds are listed" "$(said predict --kinds foo dating.poet)" '^poet predict: --kinds foo: unknown kind \(known: lock-order-inversion, lost-wakeup, '
 is "poet confirm with a missing finding: the message refers to poet predict" "$(said confirm dating.poet 300)" "poet confirm: dating.poet: no finding 300; see poet predict"
 is "poet attach to a missing process: the message says so" "$(said attach 99999999)" "poet attach: 99999999: no such process"
-is "poet attach to an untraced process: the message says so" "$(said attach $$)" \
-    "poet attach: $$: not traced, or its server exited ($XDG_RUNTIME_DIR/poet.sock is missing); start it with poet record"
+is "poet attach --core with another file: the message says so" "$(said attach --core dating.poet)" \
+    "poet attach: dating.poet: not a core file"
 head -c $(($(wc -c <dating.poet) / 2)) dating.poet >short.poet
 is "truncated trace: the message says so" "$(said stat short.poet)" \
     "poet stat: short.poet: the trace is truncated: the server exited first, or the file was cut short"
