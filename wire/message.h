@@ -60,6 +60,7 @@
     M(32, REQUEST)    /* a request, see wire/request.h */                                 \
     M(33, CANCEL) /* cancels a request */                                                 \
     M(34, SUBSCRIBE)   /* requests notification of growth of the run */                   \
+    M(35, HELD)   /* a lock was held at the fork by a thread of the parent */              \
     M(36, INPUT)  /* (of a program) recorded input: wire/recorded_input.h */              \
     M(37, GOTO)   /* from a debugger to a viewer: go to an event; and its reply */        \
     M(38, AGENT_CLOCK) /* internal: clock of an agent's host, requested through NATS */   \

@@ -70,6 +70,9 @@ enum program_end {
 /* From a time of its clock on, a thread waits for the end of another one, after its event `number`
  * on the line `last`. */
 #define AWAITS_FIELDS(F) F(u32, line) F(u32, last) F(u64, number) F(u64, time_ns)
+/* At the fork that created this process, the object of a line was held: by the thread whose event
+ * is the last one then, on the line of the same object in the process with that instance. */
+#define HELD_FIELDS(F) F(u32, line) F(u64, instance) F(u32, code) F(u64, number)
 #define CLOSE_FIELDS(F)                                                                            \
     F(u32, line) F(u64, last) /* its object was destroyed; the number of its last event */
 
@@ -124,7 +127,8 @@ enum program_end {
     M(carrier, CARRIER_FIELDS)                                                                     \
     M(remote_stream, REMOTE_STREAM_FIELDS)                                                         \
     M(stream_gap, STREAM_GAP_FIELDS)                                                               \
-    M(awaits, AWAITS_FIELDS)
+    M(awaits, AWAITS_FIELDS)                                                                       \
+    M(held, HELD_FIELDS)
 
 /* the types of fields */
 typedef uint8_t field_u8;

@@ -7,6 +7,7 @@
 #include "server/decode/metric_records.h"
 #include "server/decode/usage_records.h"
 #include "server/run/awaits.h"
+#include "server/run/inherited_holds.h"
 #include "server/run/input_store.h"
 #include "server/run/cpu_placement.h"
 #include "server/timing/placements.h"
@@ -440,6 +441,18 @@ static bool read_awaits(struct program_session *session, struct decoder *in, uin
     return true;
 }
 
+/* The line of the parent may be declared later. */
+static bool read_held(struct program_session *session, struct decoder *in)
+{
+    struct held_message message;
+    uint32_t line = decode_held(in, &message) ? announced_line(session, in, message.line) : 0;
+    if (!line)
+        return false;
+    inherited_holds_add(session->run, line,
+                        (struct inherited_hold){message.instance, message.code, message.number});
+    return true;
+}
+
 /* A thread that runs tasks is called so. */
 static bool read_carrier(struct program_session *session, struct decoder *in)
 {
@@ -522,7 +535,8 @@ static void declarations_keep_fact(struct program_session *session, unsigned typ
         type == MESSAGE_LINE || type == MESSAGE_OBJECT || type == MESSAGE_KIND ||
         type == MESSAGE_UNTRACED || type == MESSAGE_SENT || type == MESSAGE_USAGE ||
         type == MESSAGE_HEAP || type == MESSAGE_METRIC || type == MESSAGE_SAMPLED_CELLS ||
-        type == MESSAGE_CARRIER || type == MESSAGE_ENDS || type == MESSAGE_AWAITS)
+        type == MESSAGE_CARRIER || type == MESSAGE_ENDS || type == MESSAGE_AWAITS ||
+        type == MESSAGE_HELD)
         declarations_add_fact(session, type, in->data, in->size, thread);
     else if (type == MESSAGE_NAME)
         declarations_keep_name(session, *in, thread);
@@ -567,6 +581,8 @@ bool handle_declaration(struct program_session *session, unsigned type, struct d
         return read_ends(session, in);
     case MESSAGE_AWAITS:
         return read_awaits(session, in, thread);
+    case MESSAGE_HELD:
+        return read_held(session, in);
     case MESSAGE_USAGE:
         return usage_records_decode(
             &(struct usage_target){session->run, session->process, session, program_session_line},

@@ -128,8 +128,9 @@ static unsigned put_message(struct encoder *out, unsigned number)
         CASE(12, remote_stream, 1, 1, 2, 3, 80, 4, 5, 81);
         CASE(13, stream_gap, 1, 2, 3, UNTRACED_STREAM);
         CASE(14, awaits, 1, 2, 3, 4);
-        CASE(15, rename, 4, text_view_of("name"), 5);
-        CASE(16, losses, 1, 2, 3, 4, 5);
+        CASE(15, held, 1, 2, 3, 4);
+        CASE(16, rename, 4, text_view_of("name"), 5);
+        CASE(17, losses, 1, 2, 3, 4, 5);
     default:
         return 0;
 #undef CASE
@@ -160,8 +161,9 @@ static bool get_message(struct decoder *in, unsigned number)
         CASE(12, remote_stream)
         CASE(13, stream_gap)
         CASE(14, awaits)
-        CASE(15, rename)
-        CASE(16, losses)
+        CASE(15, held)
+        CASE(16, rename)
+        CASE(17, losses)
 #undef CASE
     }
     return false;

@@ -38,6 +38,7 @@
 #include <unistd.h>
 
 uint64_t process_instance;
+struct process_parent process_parent;
 #define LIVE_PAGE_BYTES 4096
 static struct live_page {
     _Atomic uint32_t life;
@@ -471,6 +472,9 @@ void server_connection_abandon(void)
 
 void server_forked(void)
 {
+    uint32_t life = current_lifetime_before_fork();
+    if (life)
+        process_parent = (struct process_parent){process_instance, life};
     atomic_store(&live_page.kept, 1);
     latch_reset(&server_send_latch);
     queue_grow_forked();

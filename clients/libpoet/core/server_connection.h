@@ -17,6 +17,11 @@ struct traced_thread;
  * its parent's. */
 extern _Atomic uint32_t current_lifetime;
 extern uint64_t process_instance; /* names this process among all */
+/* In a child: the traced lifetime in which its nearest traced ancestor forked. */
+extern struct process_parent {
+    uint64_t instance;
+    uint32_t life; /* 0: none */
+} process_parent;
 
 void server_begin(void); /* Reads the environment. */
 /* Sets the lifetime; returns the previous one. */

@@ -8,6 +8,7 @@
 #include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/tracer_lock.h"
+#include "clients/libpoet/core/message_queue.h"
 #include "clients/libpoet/core/modules.h"
 #include "clients/libpoet/core/record.h"
 #include "clients/libpoet/core/shared_objects.h"
@@ -109,6 +110,30 @@ static void sync_object_end_lifetime(struct traced_thread *t, struct sync_object
     o->entry = 0;
 }
 
+/* Returns the last event of the thread of the parent that held the object at the fork; its number
+ * is 0 if none did. */
+static struct held_message sync_object_held_at_fork(const struct sync_object *o)
+{
+    bool held = o->held && process_parent.life &&
+                atomic_load(&o->line.life) == process_parent.life &&
+                !atomic_load_explicit(&o->line.remote, memory_order_relaxed);
+    return held ? (struct held_message){.instance = process_parent.instance,
+                                        .code = atomic_load(&o->line.index),
+                                        .number = atomic_load(&o->line.number)}
+                : (struct held_message){0};
+}
+
+static void sync_object_report_held(struct traced_thread *t, uint32_t index,
+                                    struct held_message held)
+{
+    uint8_t bytes[24];
+    struct encoder body = {.data = bytes, .room = sizeof bytes};
+    held.line = index;
+    encode_held(&body, &held);
+    if (index && held.number)
+        message_queue_send(t, MESSAGE_HELD, &body);
+}
+
 struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_object *o,
                                     bool created)
 {
@@ -118,6 +143,7 @@ struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_ob
     latch_lock(&o->opening);
     if (trace_line_index(&o->line) && trace_line_is_over(&o->line))
         sync_object_end_lifetime(NULL, o);
+    struct held_message held = sync_object_held_at_fork(o);
     if (!trace_line_index(&o->line)) {
         bool unknown;
         uint64_t key = shared_object_key(o, &unknown), identity[2] = {key, SHARED_KEYS};
@@ -125,6 +151,7 @@ struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_ob
                                              (kinds[o->kind].shared ? LINE_SHARED : 0u) |
                                                  (created && !key ? LINE_FOLLOWS : 0u),
                                              key ? identity : NULL);
+        sync_object_report_held(thread, index, held);
         if (unknown)
             thread_note_untraced(thread, UNTRACED_OBJECT);
         if (atomic_load_explicit(&o->line.life, memory_order_relaxed) != thread->life) {
