@@ -11,6 +11,7 @@
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/ring_slots.h"
 #include "clients/libpoet/core/message_queue.h"
+#include "clients/libpoet/core/running_handler.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/untraced_uses.h"
 #include "clients/libpoet/profile/cpu_clock.h"
@@ -361,6 +362,23 @@ uint64_t record_event(struct traced_thread *t, uint16_t type, struct trace_line 
     return record_write(
         t, &(struct record){.shape = type, .a = line, .take_a = 1, .about = about, .site = site},
         NULL);
+}
+
+void record_request(struct traced_thread *t, uint16_t type, struct trace_line *line, uint32_t about,
+                    uintptr_t site)
+{
+    char text[64];
+    size_t length = running_handler_text(text, sizeof text);
+    record_write(t,
+                 &(struct record){.shape = type,
+                                  .flags = length ? SLOT_TEXT : 0,
+                                  .a = line,
+                                  .take_a = 1,
+                                  .about = about,
+                                  .site = site,
+                                  .payload = text,
+                                  .payload_bytes = (uint32_t)length},
+                 NULL);
 }
 
 void record_refused(struct traced_thread *t, const struct trace_line *line, bool requested,

@@ -47,6 +47,9 @@ void record_refused(struct traced_thread *thread, const struct trace_line *line,
 /* Writes a single event without partners. Returns its number. */
 uint64_t record_event(struct traced_thread *thread, uint16_t type, struct trace_line *line,
                       uint32_t about, uintptr_t site);
+/* Writes the event by which a thread requests an object, and may wait for it. */
+void record_request(struct traced_thread *thread, uint16_t type, struct trace_line *line,
+                    uint32_t about, uintptr_t site);
 
 #pragma GCC visibility pop
 #endif

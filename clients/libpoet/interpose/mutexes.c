@@ -137,8 +137,8 @@ static __attribute__((noinline)) int mutex_lock_after_request(struct traced_thre
                                                               uintptr_t site,
                                                               const struct mutex_call *c)
 {
-    record_event(t, c->ts ? TYPE_TIMED_ACQUIRE : TYPE_ACQUIRE, thread_place(t),
-                 atomic_load(&line->index), site);
+    record_request(t, c->ts ? TYPE_TIMED_ACQUIRE : TYPE_ACQUIRE, thread_place(t),
+                   atomic_load(&line->index), site);
     instrument_wait_begin(t, TYPE_ACQUIRE, site);
     int result = mutex_spin(c);
     if (result == EBUSY)

@@ -126,8 +126,8 @@ static int rwlock_acquire(uintptr_t site, const struct rwlock_call *c)
     int result = LIKELY(!replay_active) ? rwlock_call_real(c, CALL_VARIANT_TRY)
                                         : rwlock_replay_lock(t, line, site, c, came, &requested);
     if (result == EBUSY && c->how != CALL_VARIANT_TRY) {
-        record_event(t, c->ts ? TYPE_TIMED_ACQUIRE : TYPE_ACQUIRE, hold ? line : thread_place(t),
-                     atomic_load(&line->index), site);
+        record_request(t, c->ts ? TYPE_TIMED_ACQUIRE : TYPE_ACQUIRE, hold ? line : thread_place(t),
+                       atomic_load(&line->index), site);
         requested = true;
         instrument_wait_begin(t, TYPE_ACQUIRE, site);
         errno = saved;

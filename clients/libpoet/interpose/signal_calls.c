@@ -17,6 +17,7 @@
 #include "clients/libpoet/core/modules.h"
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/record.h"
+#include "clients/libpoet/core/running_handler.h"
 #include "clients/libpoet/core/thread_info.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/profile/instrument_hooks.h"
@@ -119,11 +120,13 @@ static void signal_call_handler(int sig, siginfo_t *info, void *context)
     uintptr_t handler = atomic_load_explicit(&signal_call_handlers[sig], memory_order_acquire);
     signal_call_record_handled(sig, info);
     input_call_enter_handler(1);
+    struct running_handler interrupted = running_handler_enter(sig, __builtin_frame_address(0));
     errno = saved;
     if (handler & WANTS_INFO)
         ((void (*)(int, siginfo_t *, void *))(handler & ~WANTS_INFO))(sig, info, context);
     else
         ((void (*)(int))handler)(sig);
+    running_handler_leave(interrupted);
     input_call_enter_handler(-1);
 }
 
