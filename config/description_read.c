@@ -58,6 +58,7 @@ static void read_kind(struct description_reader *reader, const config_setting_t 
                                        "named_by_constructor",
                                        "category",
                                        "trace_in_libraries",
+                                       "inherited",
                                        "launcher_started",
                                        "remote",
                                        NULL};
@@ -81,6 +82,7 @@ static void read_kind(struct description_reader *reader, const config_setting_t 
     description_get_bool(reader, s, "number_duplicates", &kind->numbered);
     description_get_bool(reader, s, "named_by_constructor", &kind->by_constructor);
     description_get_bool(reader, s, "trace_in_libraries", &kind->everywhere);
+    description_get_bool(reader, s, "inherited", &kind->inherited);
     description_get_bool(reader, s, "launcher_started", &kind->launched);
     description_get_bool(reader, s, "remote", &kind->remote);
     if (!reader->looks_only || reader->newer)

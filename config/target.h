@@ -67,6 +67,7 @@ struct target_line_type {
     /* calls on such objects are recorded in libraries, too, even if recording of libraries was not
      * requested */
     bool everywhere;
+    bool inherited; /* only processes that inherit such an object from its creator can use it */
     /* a program that need not be in the trace starts several at once; identified by their names */
     bool launched;
     bool remote; /* such objects lead to other hosts */

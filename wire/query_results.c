@@ -8,8 +8,8 @@
 
 /* Encoded sizes: a count of more items than fit the rest of the message is rejected. */
 enum {
-    HOLDER_BYTES = 4 + EVENT_ID_BYTES + 12,
-    STEP_BYTES = 4 + 4 + 2 * EVENT_ID_BYTES + 8,
+    HOLDER_BYTES = 4 + EVENT_ID_BYTES + 12 + 1,
+    STEP_BYTES = 4 + 4 + 2 * EVENT_ID_BYTES + 2 + 8,
     ABLE_BYTES = 4 + 1 + EVENT_ID_BYTES,
     KIND_BYTES = 4 + 8,
     HIT_BYTES = EVENT_ID_BYTES + 8
@@ -26,7 +26,10 @@ void encode_wait(struct encoder *out, const struct wait_info *wait)
         encode_event_id(out, wait->holders[i].since);
         encode_u32(out, wait->holders[i].process);
         encode_u64(out, wait->holders[i].site);
+        encode_u8(out, wait->holders[i].how);
     }
+    encode_event_id(out, wait->signal);
+    encode_u32(out, wait->sender);
     encode_u8(out, (uint8_t)wait->fate);
     encode_u8(out, wait->at_exit);
     encode_u8(out, wait->end);
@@ -41,6 +44,14 @@ static enum wait_outcome decode_fate(struct decoder *in)
     return fate < OUTCOME_COUNT ? (enum wait_outcome)fate : OUTCOME_OPEN;
 }
 
+static uint8_t decode_hold_kind(struct decoder *in)
+{
+    uint8_t how = decode_u8(in);
+    if (how >= HOLD_KINDS)
+        decoder_fail(in, "invalid kind of a holder");
+    return how < HOLD_KINDS ? how : HOLD_LOCK;
+}
+
 void decode_wait(struct decoder *in, struct wait_info *wait)
 {
     *wait = (struct wait_info){.thread = decode_u32(in)};
@@ -53,7 +64,10 @@ void decode_wait(struct decoder *in, struct wait_info *wait)
         wait->holders[wait->holder_count].since = decode_event_id(in);
         wait->holders[wait->holder_count].process = decode_u32(in);
         wait->holders[wait->holder_count].site = decode_u64(in);
+        wait->holders[wait->holder_count].how = decode_hold_kind(in);
     }
+    wait->signal = decode_event_id(in);
+    wait->sender = decode_u32(in);
     wait->fate = decode_fate(in);
     wait->at_exit = decode_u8(in) != 0;
     wait->end = decode_u8(in) != 0;
@@ -97,6 +111,8 @@ void encode_cycle(struct encoder *out, const struct cycle_info *cycle)
         encode_u32(out, cycle->steps[i].about);
         encode_event_id(out, cycle->steps[i].at);
         encode_event_id(out, cycle->steps[i].since);
+        encode_u8(out, cycle->steps[i].how);
+        encode_u8(out, cycle->steps[i].only);
         encode_u64(out, (uint64_t)cycle->steps[i].time_ns);
     }
 }
@@ -111,6 +127,8 @@ void decode_cycle(struct decoder *in, struct cycle_info *cycle)
         step->about = decode_u32(in);
         step->at = decode_event_id(in);
         step->since = decode_event_id(in);
+        step->how = decode_hold_kind(in);
+        step->only = decode_u8(in) != 0;
         step->time_ns = (int64_t)decode_u64(in);
     }
 }

@@ -27,6 +27,23 @@ enum diagnosis_uncertainty {
     UNCERTAIN_TYPES = 32 /* the description does not say which types wake them */
 };
 
+/* How a thread keeps another one from resuming: what it did at the event that a holder_info names,
+ * or has not done since. */
+enum hold_kind {
+    HOLD_LOCK, /* acquired the lock, */
+    HOLD_READ, /* for reading, */
+    HOLD_WRITE, /* for writing, */
+    HOLD_AT_FORK, /* and the fork made a copy of the held lock, but not of the thread */
+    HOLD_UNIT, /* acquired a unit of the semaphore, and has not posted it */
+    HOLD_READER, /* read from the stream, as a thread must that makes space in it */
+    HOLD_WRITER, /* wrote to it */
+    HOLD_QUEUED, /* requested the read-write lock before */
+    HOLD_KINDS
+};
+
+/* Returns whether only that thread can end the wait. */
+static inline bool hold_is_of_lock(unsigned how) { return how <= HOLD_AT_FORK; }
+
 /* A thread that is blocked at the end of the recording. */
 struct wait_info {
     uint32_t thread, about; /* lines; about 0: an untraced object */
@@ -36,8 +53,13 @@ struct wait_info {
         struct event_id since; /* the event by which it entered; number 0: discarded */
         uint32_t process; /* of the call site of that event */
         uint64_t site; /* its address; 0: none */
+        uint8_t how; /* an enum hold_kind */
     } *holders;
     uint32_t holder_count;
+    /* It waits in a signal handler: the event by which the signal was sent, and by which thread; 0
+     * if that is not recorded. */
+    struct event_id signal;
+    uint32_t sender;
     enum wait_outcome fate;
     /* its program ended by itself meanwhile: only a cycle proves that it could not resume */
     bool at_exit;
@@ -61,6 +83,8 @@ struct cycle_info {
         uint32_t thread, about;
         /* its last event; the event by which the next one entered, number 0: discarded */
         struct event_id at, since;
+        uint8_t how; /* an enum hold_kind: how the next one keeps it waiting */
+        bool only; /* it is the only one that does */
         int64_t time_ns; /* of the last event */
     } *steps;
     uint32_t count;

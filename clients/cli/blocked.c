@@ -58,6 +58,10 @@ static void blocked_print_wait(const struct blocked_report *r, const struct wait
         holder_text(held, sizeof held, r->book, &w->holders[i], taken);
         printf("    %s\n", held);
     }
+    char *handler = handler_text(r->book, w);
+    if (handler)
+        printf("    %s\n", handler);
+    free(handler);
     const struct wait_info *of = wait_list_of_thread(r->waits, w->about);
     if (of && of != w) {
         char *itself = transitive_wait_text(r->book, of);
@@ -86,7 +90,8 @@ static void blocked_print_cycle(const struct blocked_report *r, const struct cyc
     putchar('\n');
     free(text);
     for (uint32_t i = 0; i < cycle->count; i++) {
-        char *sentence = deadlock_edge_text(r->book, cycle, i);
+        char *sentence = deadlock_edge_text(r->book, cycle, i,
+                                            wait_list_of_thread(r->waits, cycle->steps[i].thread));
         printf("    %s\n", sentence);
         free(sentence);
     }
@@ -166,11 +171,7 @@ enum blocked_rank { BLOCKED_HANGS, BLOCKED_KEPT, BLOCKED_IDLE, BLOCKED_RANKS };
 
 static enum blocked_rank blocked_rank(const struct blocked_report *r, const struct wait_info *w)
 {
-    for (size_t i = 0; i < r->waits->cycle_count; i++)
-        for (uint32_t k = 0; k < r->waits->cycles[i].count; k++)
-            if (r->waits->cycles[i].steps[k].thread == w->thread)
-                return BLOCKED_HANGS;
-    if (w->fate != OUTCOME_OPEN)
+    if (wait_list_is_in_cycle(r->waits, w->thread) || w->fate != OUTCOME_OPEN)
         return BLOCKED_HANGS;
     const struct line_metadata *about = metadata_line(r->book, w->about);
     const struct target_line_type *kind = about ? metadata_line_type(r->book, w->about) : NULL;
@@ -196,7 +197,8 @@ void blocked_print(struct command_source *subject, const struct wait_list *waits
         blocked_print_cycle(r, &r->waits->cycles[i]);
     blocked_print_abandoned_locks(r);
     for (size_t i = 0; i < r->waits->verdict_count; i++)
-        blocked_print_diagnosis(r, &r->waits->verdicts[i]);
+        if (!wait_list_is_explained(r->waits, &r->waits->verdicts[i]))
+            blocked_print_diagnosis(r, &r->waits->verdicts[i]);
     blocked_print_waits(r);
     blocked_print_sleepers(r);
     blocked_print_at_exit(r);
@@ -229,11 +231,14 @@ static struct json_object *blocked_wait_json(const struct blocked_report *r,
         struct json_object *h = blocked_line_json(r, w->holders[i].thread);
         const char *taken =
             command_source_place(r->subject, w->holders[i].process, w->holders[i].site);
+        json_object_object_add(h, "how", json_object_new_string(hold_name(w->holders[i].how)));
         json_object_object_add(h, "acquired_event", since.number ? json_event_id(since) : NULL);
         json_object_object_add(h, "acquired_site", *taken ? json_object_new_string(taken) : NULL);
         json_object_array_add(holders, h);
     }
     json_object_object_add(o, "held_by", holders);
+    char *handler = handler_text(r->book, w);
+    json_object_object_add(o, "handler", handler ? json_take_text(handler) : NULL);
     json_object_object_add(o, "outcome", json_object_new_string(outcome_name(w->fate)));
     json_object_object_add(o, "at_exit", json_object_new_boolean(w->at_exit));
     return o;
@@ -306,9 +311,12 @@ static struct json_object *blocked_step_json(const struct blocked_report *r,
     struct json_object *o = blocked_line_json(r, step->thread);
     json_object_object_add(o, "waits_for", blocked_line_json(r, step->about));
     json_object_object_add(o, "event", json_event_id(step->at));
+    json_object_object_add(o, "how", json_object_new_string(hold_name(step->how)));
     json_object_object_add(o, "acquired_event",
                            step->since.number ? json_event_id(step->since) : NULL);
-    json_object_object_add(o, "text", json_take_text(deadlock_edge_text(r->book, cycle, i)));
+    json_object_object_add(o, "text",
+                           json_take_text(deadlock_edge_text(
+                               r->book, cycle, i, wait_list_of_thread(r->waits, step->thread))));
     return o;
 }
 

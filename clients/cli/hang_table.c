@@ -34,20 +34,11 @@ static void add_columns(struct result_table *t, const char *title)
     }
 }
 
-static bool hang_table_is_in_cycle(const struct wait_list *w, uint32_t thread)
-{
-    for (size_t i = 0; i < w->cycle_count; i++)
-        for (uint32_t k = 0; k < w->cycles[i].count; k++)
-            if (w->cycles[i].steps[k].thread == thread)
-                return true;
-    return false;
-}
-
 /* Returns whether the thread's program exited by itself, and the thread neither hangs nor is in a
  * deadlock cycle. */
 static bool hang_table_is_at_exit(const struct wait_list *w, const struct wait_info *wait)
 {
-    return wait->at_exit && wait->fate == OUTCOME_OPEN && !hang_table_is_in_cycle(w, wait->thread);
+    return wait->at_exit && wait->fate == OUTCOME_OPEN && !wait_list_is_in_cycle(w, wait->thread);
 }
 
 static void set_place(struct table_cell *cell, uint32_t process, uint64_t address)
@@ -65,10 +56,10 @@ static void set_holder(const struct holder_info *holder, struct table_cell *cell
 static void set_cells(const struct wait_list *w, const struct wait_info *wait,
                       struct table_cell *cells)
 {
-    const char *what = hang_table_is_in_cycle(w, wait->thread) ? "deadlock"
-                       : hang_table_is_at_exit(w, wait)        ? "waiting"
-                       : wait->fate == OUTCOME_NEVER           ? "never resumes"
-                                                               : "likely never resumes";
+    const char *what = wait_list_is_in_cycle(w, wait->thread) ? "deadlock"
+                       : hang_table_is_at_exit(w, wait)       ? "waiting"
+                       : wait->fate == OUTCOME_NEVER          ? "never resumes"
+                                                              : "likely never resumes";
     int64_t waited = w->now.now_ns - wait->since_ns;
     cells[WHAT] = (struct table_cell){.is = CELL_TEXT, .text = xstrdup(what)};
     cells[THREAD] = table_cell_line(wait->thread);
@@ -92,18 +83,35 @@ static void add_row(const struct wait_list *w, const struct wait_info *wait, str
     set_cells(w, wait, result_table_cells(t, t->row_count - 1));
 }
 
+/* Adds a note for each step of a cycle that more than the columns says: another kind of holder than
+ * that of a mutex, or a signal handler. */
+static void add_cycle_notes(const struct trace_metadata *book, const struct wait_list *w,
+                            const struct cycle_info *cycle, struct result_table *t)
+{
+    for (uint32_t i = 0; i < cycle->count && t->note_count < MOST; i++) {
+        const struct wait_info *wait = wait_list_of_thread(w, cycle->steps[i].thread);
+        char *handler = handler_text(book, wait);
+        if (handler || cycle->steps[i].how != HOLD_LOCK)
+            ARRAY_PUSH(t->notes, t->note_count, deadlock_edge_text(book, cycle, i, wait));
+        free(handler);
+    }
+}
+
 /* Adds a note for each lock whose holder has exited, and for each line of a diagnosis. */
 static void add_notes(const struct trace_metadata *book, const struct wait_list *w,
                       struct result_table *t)
 {
     const struct wait_info *lock = NULL;
+    for (size_t i = 0; i < w->cycle_count; i++)
+        add_cycle_notes(book, w, &w->cycles[i], t);
     while ((lock = wait_list_abandoned_lock(w, lock)) != NULL && t->note_count < MOST) {
         char *text = abandoned_lock_text(book, lock);
         text[strcspn(text, "\n")] = 0;
         ARRAY_PUSH(t->notes, t->note_count, text);
     }
     for (size_t i = 0; i < w->verdict_count && t->note_count < MOST; i++) {
-        char *text = diagnosis_text(book, &w->verdicts[i]), *rest = text;
+        bool explained = wait_list_is_explained(w, &w->verdicts[i]);
+        char *text = explained ? NULL : diagnosis_text(book, &w->verdicts[i]), *rest = text;
         for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;)
             if (*line)
                 ARRAY_PUSH(t->notes, t->note_count, xstrdup(line));
@@ -118,7 +126,7 @@ static void add_rows(const struct trace_metadata *book, const struct wait_list *
     t->cells = xcalloc((size_t)MOST * COLUMNS, sizeof *t->cells);
     for (unsigned cycles = 2; cycles-- > 0;)
         for (size_t i = 0; i < w->count && t->row_count < MOST; i++)
-            if (hang_table_is_in_cycle(w, w->items[i].thread) == (cycles > 0) &&
+            if (wait_list_is_in_cycle(w, w->items[i].thread) == (cycles > 0) &&
                 (cycles || w->items[i].fate != OUTCOME_OPEN))
                 add_row(w, &w->items[i], t);
     if (t->row_count)

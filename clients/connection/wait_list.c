@@ -15,11 +15,30 @@ const struct wait_info *wait_list_of_thread(const struct wait_list *waits, uint3
     return NULL;
 }
 
-/* A holder that is not blocked and yet will never release the lock has exited. */
+bool wait_list_is_in_cycle(const struct wait_list *waits, uint32_t thread)
+{
+    for (size_t i = 0; i < waits->cycle_count; i++)
+        for (uint32_t k = 0; k < waits->cycles[i].count; k++)
+            if (waits->cycles[i].steps[k].thread == thread)
+                return true;
+    return false;
+}
+
+bool wait_list_is_explained(const struct wait_list *waits, const struct diagnosis_info *verdict)
+{
+    for (size_t i = 0; i < waits->count; i++)
+        if (event_id_equal(waits->items[i].event.at, verdict->wait))
+            return wait_list_is_in_cycle(waits, waits->items[i].thread);
+    return false;
+}
+
+/* A holder that is not blocked and yet will never release the lock has exited, or is not in its
+ * process. */
 static bool wait_list_is_abandoned(const struct wait_list *waits, const struct wait_info *w)
 {
     return w->fate == OUTCOME_NEVER && !w->at_exit && w->holder_count == 1 &&
-           !wait_list_of_thread(waits, w->holders[0].thread);
+           hold_is_of_lock(w->holders[0].how) &&
+           (w->holders[0].how == HOLD_AT_FORK || !wait_list_of_thread(waits, w->holders[0].thread));
 }
 
 const struct wait_info *wait_list_abandoned_lock(const struct wait_list *waits,

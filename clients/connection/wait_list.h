@@ -29,11 +29,14 @@ struct event_id *wait_list_pairs(const struct wait_list *waits, uint32_t *count)
 char *wait_list_sleepers(const struct wait_list *waits);
 void wait_list_free(struct wait_list *waits); /* leaves it empty */
 
+bool wait_list_is_in_cycle(const struct wait_list *waits, uint32_t thread);
+/* Returns whether a cycle says why the waiter of a diagnosis does not resume. */
+bool wait_list_is_explained(const struct wait_list *waits, const struct diagnosis_info *verdict);
 const struct wait_info *wait_list_of_thread(const struct wait_list *waits,
                                             uint32_t thread); /* returns NULL if it does not wait */
 
-/* Returns a wait for a lock whose holder has exited, the first after `wait` (NULL: of all), one for
- * each lock; NULL if there is none. */
+/* Returns a wait for a lock whose holder has exited, or is not in the child, the first after `wait`
+ * (NULL: of all), one for each lock; NULL if there is none. */
 const struct wait_info *wait_list_abandoned_lock(const struct wait_list *waits,
                                                  const struct wait_info *wait);
 

@@ -69,14 +69,3 @@ struct event_text wait_text(const struct trace_metadata *book, const struct wait
     return (struct event_text){metadata_label(book, wait->thread), does,
                                metadata_expand_text(book, does, wait->about)};
 }
-
-void holder_text(char *s, size_t size, const struct trace_metadata *book,
-                 const struct holder_info *holder, const char *site)
-{
-    char at[48], since[80] = "";
-    event_id_print(at, sizeof at, holder->since);
-    if (holder->since.number)
-        snprintf(since, sizeof since, *site ? " (event %s)" : "event %s", at);
-    snprintf(s, size, "held by %s%s%s%s", metadata_label(book, holder->thread),
-             *site || *since ? ", acquired at " : "", site, since);
-}

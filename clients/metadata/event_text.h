@@ -18,8 +18,4 @@ struct event_text {
 };
 struct event_text wait_text(const struct trace_metadata *book, const struct wait_info *wait);
 
-/* Formats "held by T:worker, acquired at f.c:12 (event 2:17)"; site: "" if unknown. */
-void holder_text(char *s, size_t size, const struct trace_metadata *book,
-                 const struct holder_info *holder, const char *site);
-
 #endif

@@ -2,10 +2,12 @@
 #include "clients/metadata/hang_text.h"
 
 #include "clients/metadata/event_text.h"
+#include "wire/handler_text.h"
 #include "base/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NAMED 4u /* maximum number of threads named in a sentence */
 
@@ -50,6 +52,44 @@ void wait_duration_text(char *s, size_t size, const struct trace_time_info *now,
         snprintf(s, size, "since the last event (until the end of the trace)");
 }
 
+/* ---- holders ---- */
+
+/* How a thread keeps others waiting; %s is the thread. */
+static const struct hold_words {
+    const char *name;
+    const char *before, *after; /* the text around the thread */
+    const char *others; /* instead of `before` if other threads do so, too; NULL: the same */
+    const char *since; /* what it did at the event */
+} hold_words[HOLD_KINDS] = {
+    [HOLD_LOCK] = {"lock", "held by", "", NULL, "acquired at"},
+    [HOLD_READ] = {"read", "read-locked by", "", NULL, "acquired at"},
+    [HOLD_WRITE] = {"write", "write-locked by", "", NULL, "acquired at"},
+    [HOLD_AT_FORK] = {"fork", "held at the fork by", ", which is not in the child", NULL,
+                      "acquired at"},
+    [HOLD_UNIT] = {"unit", "last unit acquired by", ", which has not posted it", NULL,
+                   "acquired at"},
+    [HOLD_QUEUED] = {"queued", "for which", " waits: waiting writers are preferred to readers",
+                     NULL, "requested at"},
+    [HOLD_READER] = {"reader", "which only", " can read", "read by", "last read at"},
+    [HOLD_WRITER] = {"writer", "which only", " can write", "written by", "last written at"},
+};
+
+const char *hold_name(unsigned how) { return how < HOLD_KINDS ? hold_words[how].name : ""; }
+
+void holder_text(char *s, size_t size, const struct trace_metadata *book,
+                 const struct holder_info *holder, const char *site)
+{
+    const struct hold_words *w = &hold_words[holder->how];
+    char at[48], since[80] = "";
+    event_id_print(at, sizeof at, holder->since);
+    if (holder->since.number)
+        snprintf(since, sizeof since, *site ? " (event %s)" : "event %s", at);
+    bool any = *site || *since, other = w->others && any;
+    snprintf(s, size, "%s %s%s%s%s%s%s%s", other ? w->others : w->before,
+             metadata_label(book, holder->thread), other ? "" : w->after, any ? ", " : "",
+             any ? w->since : "", any ? " " : "", site, since);
+}
+
 /* ---- sentences ---- */
 
 struct hang_text_buffer {
@@ -83,37 +123,74 @@ char *deadlock_text(const struct cycle_info *cycle)
                              : xasprintf("DEADLOCK: %u threads wait for each other", cycle->count);
 }
 
+char *handler_text(const struct trace_metadata *book, const struct wait_info *wait)
+{
+    struct hang_text_buffer s;
+    const char *text = NULL;
+    for (uint32_t i = 0; wait && i < wait->event.text_count && !text; i++)
+        if (strncmp(wait->event.texts[i], TEXT_IN_HANDLER, strlen(TEXT_IN_HANDLER)) == 0)
+            text = wait->event.texts[i];
+    if (!text)
+        return NULL;
+    hang_text_begin(&s);
+    fputs(text, s.f);
+    if (wait->signal.number) {
+        fprintf(s.f, " (sent by %s at event ", metadata_label(book, wait->sender));
+        hang_text_report_ref(&s, wait->signal);
+        fputc(')', s.f);
+    }
+    return hang_text_finish(&s);
+}
+
 char *deadlock_edge_text(const struct trace_metadata *book, const struct cycle_info *cycle,
-                         uint32_t i)
+                         uint32_t i, const struct wait_info *wait)
 {
     const struct cycle_step_info *step = &cycle->steps[i],
                                  *next = &cycle->steps[(i + 1) % cycle->count];
+    const struct hold_words *w = &hold_words[step->how];
     struct hang_text_buffer s;
     bool held = step->about != next->thread;
+    char *handler = handler_text(book, wait);
     hang_text_begin(&s);
-    if (!held) {
-        fprintf(s.f, "%s waits for ", metadata_label(book, step->thread));
-        fprintf(s.f, "%s", metadata_label(book, next->thread));
-    } else {
-        fprintf(s.f, "%s waits for ", metadata_label(book, step->thread));
-        fprintf(s.f, "%s, held by ", metadata_label(book, step->about));
-        fprintf(s.f, "%s", metadata_label(book, next->thread));
+    fprintf(s.f, "%s ", metadata_label(book, step->thread));
+    fprintf(s.f, "%s ", wait && w->others ? wait_text(book, wait).does : "waits for");
+    if (held) {
+        fprintf(s.f, "%s", metadata_label(book, step->about));
+        fprintf(s.f, "%s%s, %s ", handler ? " " : "", handler ? handler : "",
+                step->only || !w->others ? w->before : w->others);
     }
+    fprintf(s.f, "%s", metadata_label(book, next->thread));
+    if (held && (step->only || !w->others) && *w->after)
+        fputs(w->after, s.f);
     if (step->since.number) {
-        fputs(held ? " (acquired at event " : " (since event ", s.f);
+        fprintf(s.f, " (%s event ", held ? w->since : "since");
         hang_text_report_ref(&s, step->since);
         fputc(')', s.f);
     }
+    if (held && step->thread == next->thread)
+        fputs(handler                  ? " when the signal interrupted it"
+              : step->how == HOLD_READ ? ": a read lock cannot be upgraded"
+                                       : "",
+              s.f);
+    free(handler);
     return hang_text_finish(&s);
 }
 
 char *abandoned_lock_text(const struct trace_metadata *book, const struct wait_info *wait)
 {
     struct hang_text_buffer s;
+    const struct holder_info *holder = &wait->holders[0];
+    bool fork = holder->how == HOLD_AT_FORK;
     hang_text_begin(&s);
-    fprintf(s.f, "HANG: %s is held by ", metadata_label(book, wait->about));
-    fprintf(s.f, "%s, which has exited: its waiters will never resume\n",
-            metadata_label(book, wait->holders[0].thread));
+    fprintf(s.f, "HANG: %s %s held by ", metadata_label(book, wait->about), fork ? "was" : "is");
+    fprintf(s.f, "%s", metadata_label(book, holder->thread));
+    if (fork) {
+        fputs(" at the fork (event ", s.f);
+        hang_text_report_ref(&s, holder->since);
+        fputs("), and that thread is not in the child: its waiters will never resume\n", s.f);
+    } else {
+        fputs(", which has exited: its waiters will never resume\n", s.f);
+    }
     return hang_text_finish(&s);
 }
 
@@ -134,6 +211,13 @@ char *transitive_wait_text(const struct trace_metadata *book, const struct wait_
 
 /* ---- diagnoses ---- */
 
+/* Returns whether it is an object through which processes communicate, such as a pipe. */
+static bool hang_text_is_communication(const struct trace_metadata *book, uint32_t about)
+{
+    const struct target_line_type *kind = metadata_line_type(book, about);
+    return kind && kind->everywhere;
+}
+
 /* Returns whether the waiters wake each other, so that all have to arrive, as at a barrier. */
 static bool hang_text_needs_all_participants(const struct trace_metadata *book,
                                              const struct diagnosis_info *v)
@@ -153,7 +237,9 @@ static void hang_text_report_worst(const struct trace_metadata *book,
                                    const struct diagnosis_info *v, struct hang_text_buffer *s)
 {
     const char *about = metadata_label(book, v->about);
-    if (v->fate == OUTCOME_NEVER)
+    if (v->fate == OUTCOME_NEVER && hang_text_is_communication(book, v->about))
+        fprintf(s->f, "HANG: no remaining thread can read from, or write to, %s\n", about);
+    else if (v->fate == OUTCOME_NEVER)
         fprintf(s->f, "HANG: no remaining thread can wake the waiters of %s\n", about);
     else if (v->fate == OUTCOME_POSSIBLE && v->doubts & UNCERTAIN_RUNS)
         fprintf(s->f,
@@ -172,12 +258,20 @@ static void hang_text_report_waker(const struct trace_metadata *book,
     const char *about = metadata_label(book, v->about);
     if (!v->waker.line && v->doubts & UNCERTAIN_TYPES)
         return;
+    bool bytes = hang_text_is_communication(book, v->about);
     if (!v->waker.line) {
-        fprintf(s->f, "%s was never signaled\n", about);
+        if (bytes)
+            fputs("no thread has done so before\n", s->f);
+        else
+            fprintf(s->f, "%s was never signaled\n", about);
         return;
     }
     fprintf(s->f, "last %s of %s: event ", hang_text_signal_name(book, v), about);
     hang_text_report_ref(s, v->waker);
+    if (bytes) {
+        fputc('\n', s->f);
+        return;
+    }
     if (v->went_on == WAKE_NO_THREAD)
         fputs(", no thread was woken", s->f);
     char wait[48];
@@ -240,7 +334,7 @@ char *diagnosis_text(const struct trace_metadata *book, const struct diagnosis_i
     bool lost =
         v->waker_relation == RELATION_CODE(ORDER_CONCURRENT) && v->went_on == WAKE_NO_THREAD;
     bool come = hang_text_needs_all_participants(book, v);
-    if (v->fate == OUTCOME_OPEN && (!lost || come))
+    if (v->fate == OUTCOME_OPEN && (!lost || come || hang_text_is_communication(book, v->about)))
         return NULL;
     struct hang_text_buffer s;
     hang_text_begin(&s);

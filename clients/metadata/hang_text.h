@@ -13,16 +13,25 @@ void duration_text(char *s, size_t size, int64_t ns);
  * (until the end of the trace)". */
 void wait_duration_text(char *s, size_t size, const struct trace_time_info *now, int64_t began_ns);
 
+/* Formats "held by T:worker, acquired at f.c:12 (event 2:17)"; site: "" if unknown. */
+void holder_text(char *s, size_t size, const struct trace_metadata *book,
+                 const struct holder_info *holder, const char *site);
+/* Returns a word for how a thread keeps another one waiting, such as "lock". */
+const char *hold_name(unsigned how);
+
 /* Returns "DEADLOCK: 2 threads wait for each other". The caller frees it. */
 char *deadlock_text(const struct cycle_info *cycle);
 
-/* Returns one step of a cycle: "T:a waits for M:m, held by T:b (acquired at event 3:17)". The
- * caller frees it. */
+/* Returns "in the handler of SIGUSR1 (sent by T:a at event 2:5)"; NULL if the thread does not wait
+ * in a signal handler. The caller frees it. */
+char *handler_text(const struct trace_metadata *book, const struct wait_info *wait);
+/* Returns one step of a cycle: "T:a waits for M:m, held by T:b (acquired at event 3:17)"; wait:
+ * that of its thread, or NULL. The caller frees it. */
 char *deadlock_edge_text(const struct trace_metadata *book, const struct cycle_info *cycle,
-                         uint32_t step);
+                         uint32_t step, const struct wait_info *wait);
 
-/* Returns, for a wait for a lock whose holder has exited, "HANG: M:m is held by T:b, which has
- * exited: its waiters will never resume\n". The caller frees it. */
+/* Returns, for a wait for a lock whose holder is gone, "HANG: M:m is held by T:b, which has exited:
+ * its waiters will never resume\n". The caller frees it. */
 char *abandoned_lock_text(const struct trace_metadata *book, const struct wait_info *wait);
 
 /* Returns, for a thread that is waited for, "T:worker is itself blocked on CV:more and will never

@@ -2,6 +2,9 @@
 
 #include "base/alloc.h"
 #include "server/queries/referenced_lines.h"
+#include "server/queries/untraced_processes.h"
+#include "server/run/cpu_placement.h"
+#include "server/timing/cpu_states.h"
 #include "server/run/untraced_reasons.h"
 
 #include <stdlib.h>
@@ -62,6 +65,7 @@ struct hang_diagnosis {
     struct diagnosis_subject *subjects;
     size_t count, room;
     enum {
+        STAGE_PROCESSES,
         STAGE_RESUMABLE,
         STAGE_SUBJECTS,
         STAGE_LINES,
@@ -69,6 +73,7 @@ struct hang_diagnosis {
         STAGE_OUTCOMES,
         STAGE_READY
     } stage;
+    struct untraced_processes processes; /* they may use what they inherited */
     uint64_t from, least; /* the log is searched from `from` on; the search ends at `least` */
     size_t at; /* index of the current subject */
     unsigned able, waiter; /* indices of the pair being compared */
@@ -82,9 +87,29 @@ struct hang_diagnosis {
 
 /* ---- threads that can resume ---- */
 
-static bool needs_waking(const struct waiter *w)
+static const struct target_line_type *hang_diagnosis_kind_of(const struct hang_diagnosis *v,
+                                                             const struct waiter *w)
 {
-    return w->about && (w->look->woken_by.count || w->look->releases);
+    const struct run *run = v->graph->run;
+    uint32_t kind = w->about <= v->graph->lines ? order_line_kind(run->order, w->about) : 0;
+    return target_list_line_type(&run->targets, run_kind_name(run, kind));
+}
+
+/* Returns whether it waits at an object of the kernel, such as a pipe: any thread of a process that
+ * has it may wake the thread, whether it did before or not. */
+static bool hang_diagnosis_is_communication(const struct hang_diagnosis *v, const struct waiter *w)
+{
+    const struct target_line_type *kind = w->about ? hang_diagnosis_kind_of(v, w) : NULL;
+    return kind && kind->everywhere;
+}
+
+/* (who can use an object of the kernel is only known if it is inherited) */
+static bool needs_waking(const struct hang_diagnosis *v, const struct waiter *w)
+{
+    if (!w->about || (!w->look->woken_by.count && !w->look->releases))
+        return false;
+    const struct target_line_type *kind = hang_diagnosis_kind_of(v, w);
+    return !kind || !kind->everywhere || kind->inherited;
 }
 
 static bool hang_diagnosis_thread_resumes(const struct hang_diagnosis *v, uint32_t thread,
@@ -119,6 +144,8 @@ static bool hang_diagnosis_holders_resume(const struct hang_diagnosis *v, const 
     unsigned going = 0;
     for (uint32_t i = 0; i < object->count; i++) {
         uint32_t holder = v->graph->holders[object->first + i].thread;
+        if (v->graph->holders[object->first + i].how == HOLD_AT_FORK && !w->at_exit)
+            continue;
         going += w->at_exit ? hang_diagnosis_resumes_at_exit(v, holder, how)
                             : hang_diagnosis_thread_resumes(v, holder, how);
     }
@@ -147,7 +174,7 @@ static bool is_woken(const struct hang_diagnosis *v, const struct waiter *w, uns
     const struct diagnosis_subject *s = find_subject(v, w);
     if (how == RESUMES_IF_WOKEN || !s)
         return true;
-    if (how == RESUMES || s->able_count == 0)
+    if (how == RESUMES || s->able_count == 0 || hang_diagnosis_is_communication(v, w))
         return v->any_resumes;
     for (unsigned i = 0; i < s->able_count; i++)
         if (hang_diagnosis_thread_resumes(v, s->able[i].thread, how))
@@ -161,8 +188,9 @@ static bool hang_diagnosis_resumes(const struct hang_diagnosis *v, const struct 
     const struct wait_graph *g = v->graph;
     if (w->look->timed || !w->about || w->about > g->lines)
         return true;
-    if (needs_waking(w))
-        return w->at_exit || is_woken(v, w, how);
+    if (needs_waking(v, w))
+        return w->at_exit || (v->processes.some && hang_diagnosis_is_communication(v, w)) ||
+               is_woken(v, w, how);
     if (g->is_thread[w->about - 1] && w->at_exit) /* a wait for the thread's end */
         return hang_diagnosis_resumes_at_exit(v, w->about, how);
     if (g->is_thread[w->about - 1])
@@ -185,6 +213,15 @@ static void hang_diagnosis_propagate_resumable(struct hang_diagnosis *v, unsigne
     }
 }
 
+/* Looks for processes that are not in the run, if a thread waits at what processes inherit. */
+static bool hang_diagnosis_find_processes(struct hang_diagnosis *v, uint64_t *budget)
+{
+    bool needed = false;
+    for (size_t i = 0; i < v->graph->count && !needed; i++)
+        needed = hang_diagnosis_is_communication(v, &v->graph->waiters[i]);
+    return !needed || untraced_processes_step(&v->processes, v->graph, budget);
+}
+
 /* ---- past wake-ups by object ---- */
 
 static uint32_t hang_diagnosis_rendezvous_type(const struct hang_diagnosis *v,
@@ -197,7 +234,7 @@ static uint32_t hang_diagnosis_rendezvous_type(const struct hang_diagnosis *v,
 static void note_subject(struct hang_diagnosis *v, size_t waiter)
 {
     const struct waiter *w = &v->graph->waiters[waiter];
-    if (w->at_exit || !needs_waking(w) || w->about > v->graph->lines)
+    if (w->at_exit || !needs_waking(v, w) || w->about > v->graph->lines)
         return;
     uint32_t *index = &v->subject_of[w->about - 1];
     if (!find_subject(v, w)) {
@@ -360,13 +397,27 @@ static struct event_id ref_at(const struct hang_diagnosis *v, uint64_t position)
     return (struct event_id){e.line, e.number};
 }
 
+/* Returns whether a waiter was seen asleep after the last event of a thread: if it waits for bytes
+ * or space, nothing that this one did has woken it. */
+static bool hang_diagnosis_sleeps_on(const struct hang_diagnosis *v, size_t waiter, uint32_t thread)
+{
+    const struct run *run = v->graph->run;
+    uint64_t last = order_thread_last(run->order, thread);
+    int64_t end_ns = run->programs.connected ? 0 : run->clock.ended_ns;
+    return hang_diagnosis_is_communication(v, &v->graph->waiters[waiter]) &&
+           last != NO_POSITION && last >= order_first(run->order) &&
+           cpu_states_seen_asleep_ns(cpu_placement_states(run), v->graph->waiters[waiter].thread,
+                                     end_ns) > order_event(run->order, last).time_ns;
+}
+
 /* Selects the waker to report: the last one that is not before the wait, else the last one. */
-static void hang_diagnosis_select_waker(struct diagnosis_subject *s, const struct able_one *able,
-                                        size_t waiter, enum causal_relation p)
+static void hang_diagnosis_select_waker(const struct hang_diagnosis *v, struct diagnosis_subject *s,
+                                        const struct able_one *able, size_t waiter,
+                                        enum causal_relation p)
 {
     bool open = p != ORDER_BEFORE,
          was_open = s->waker_relation && s->waker_relation != RELATION_CODE(ORDER_BEFORE);
-    s->doubts |= open ? UNCERTAIN_WAKER : 0;
+    s->doubts |= open && !hang_diagnosis_sleeps_on(v, waiter, able->thread) ? UNCERTAIN_WAKER : 0;
     if (s->waker_relation && (open != was_open ? was_open : able->time_ns <= s->waker->time_ns))
         return;
     s->waker = able;
@@ -406,7 +457,7 @@ static bool compare_pairs(struct hang_diagnosis *v, struct diagnosis_subject *s,
                 continue;
             if (!compare_pair(v, able, waiter, budget))
                 return false;
-            hang_diagnosis_select_waker(s, able, waiter, comparison_answer(v->comparison));
+            hang_diagnosis_select_waker(v, s, able, waiter, comparison_answer(v->comparison));
         }
     s->doubts |= s->able_count > PAIRS_MOST ? UNCERTAIN_WAKER : 0;
     return true;
@@ -422,6 +473,21 @@ static bool compare_all(struct hang_diagnosis *v, uint64_t *budget)
 
 /* ---- conclusions ---- */
 
+/* Returns whether a signal handler may wake the waiters: one that posts a unit of a semaphore that
+ * is not used as a lock, or that writes to a pipe that its own thread reads. */
+static bool hang_diagnosis_may_handler_wake(const struct hang_diagnosis *v,
+                                            const struct diagnosis_subject *s)
+{
+    const struct waiter *w = &v->graph->waiters[s->reported_waiter];
+    if (!hang_diagnosis_is_communication(v, w))
+        return s->own && order_line_shared(v->graph->run->order, s->line) &&
+               !v->graph->objects[w->object].count;
+    bool itself = s->able_count == 0;
+    for (unsigned i = 0; i < s->able_count; i++)
+        itself |= s->able[i].thread == w->thread;
+    return itself;
+}
+
 static void hang_diagnosis_add_uncertainty(struct hang_diagnosis *v)
 {
     const struct run *run = v->graph->run;
@@ -431,8 +497,7 @@ static void hang_diagnosis_add_uncertainty(struct hang_diagnosis *v)
         s->doubts |= s->cut ? UNCERTAIN_PAST : 0;
         s->doubts |= untraced_reasons_some(run) ? UNCERTAIN_UNTRACED : 0;
         s->doubts |= s->wakers->count == 0 ? UNCERTAIN_TYPES : 0;
-        s->doubts |=
-            handlers && s->own && order_line_shared(run->order, s->line) ? UNCERTAIN_HANDLER : 0;
+        s->doubts |= handlers && hang_diagnosis_may_handler_wake(v, s) ? UNCERTAIN_HANDLER : 0;
         if (s->rests)
             continue;
         if (!(v->resumes[s->reported_waiter] & RESUMES))
@@ -450,6 +515,40 @@ enum wait_outcome hang_diagnosis_outcome(const struct hang_diagnosis *v, size_t 
     if (!(resumes & RESUMES))
         return v->doubts ? OUTCOME_POSSIBLE : OUTCOME_NEVER;
     return resumes & RESUMES_AS_BEFORE ? OUTCOME_OPEN : OUTCOME_POSSIBLE;
+}
+
+/* Returns the only thread besides one that has not ended; 0 if there are more, or none. */
+static uint32_t hang_diagnosis_only_other(const struct hang_diagnosis *v, uint32_t thread)
+{
+    uint32_t other = 0;
+    for (uint32_t line = 1; line <= v->graph->lines; line++) {
+        if (v->graph->is_thread[line - 1] != WAITS_ACTS || line == thread)
+            continue;
+        if (other)
+            return 0;
+        other = line;
+    }
+    return other;
+}
+
+bool hang_diagnosis_candidate(const struct hang_diagnosis *v, size_t waiter, unsigned i,
+                              struct holder_info *holder)
+{
+    const struct waiter *w = &v->graph->waiters[waiter];
+    const struct diagnosis_subject *s = find_subject(v, w);
+    if (!s || !hang_diagnosis_is_communication(v, w))
+        return false;
+    *holder =
+        (struct holder_info){.how = w->look->category == CATEGORY_SEND ? HOLD_READER : HOLD_WRITER};
+    for (unsigned k = 0; k < s->able_count && !holder->thread; k++) {
+        if (s->able[k].thread == w->thread || i-- > 0)
+            continue;
+        holder->thread = s->able[k].thread;
+        holder->since = ref_at(v, s->able[k].position);
+    }
+    if (!holder->thread && i == 0 && !s->able_count)
+        holder->thread = hang_diagnosis_only_other(v, w->thread);
+    return holder->thread != 0;
 }
 
 struct hang_diagnosis *hang_diagnosis_new(const struct wait_graph *graph)
@@ -484,6 +583,8 @@ void hang_diagnosis_free(struct hang_diagnosis *v)
 static bool hang_diagnosis_run_stage(struct hang_diagnosis *v, uint64_t *budget)
 {
     switch (v->stage) {
+    case STAGE_PROCESSES:
+        return hang_diagnosis_find_processes(v, budget);
     case STAGE_RESUMABLE:
         for (size_t i = 0; i < v->graph->count; i++)
             note_subject(v, i);

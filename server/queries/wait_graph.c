@@ -9,6 +9,8 @@
 #include "server/queries/referenced_lines.h"
 #include "server/queries/hang_diagnosis.h"
 #include "server/queries/wait_graph.h"
+#include "server/queries/wait_handler.h"
+#include "server/queries/wait_holders.h"
 
 #include "base/alloc.h"
 #include "server/timing/cpu_states.h"
@@ -22,10 +24,10 @@
 
 struct wait_graph_job {
     struct wait_graph graph;
-    enum { COLLECTING, HOLDING, PRUNING, CHASING, JUDGING, DONE } stage;
+    enum { COLLECTING, HOLDING, JUDGING, WAKING, PRUNING, CHASING, DONE } stage;
     bool judged; /* hang diagnoses are requested, too */
     uint32_t at; /* progress of the stage: a line or an index */
-    size_t waiter_room, object_room, holder_room;
+    size_t waiter_room, object_room;
     /* Depth-first search along "waits for": */
     struct wait_graph_frame {
         uint32_t waiter, next; /* index of the next blocker to follow */
@@ -186,58 +188,43 @@ static void wait_graph_sort_waiters(struct wait_graph_job *job)
 
 /* ---- holders ---- */
 
-/* Returns whether the thread holds the line that it is in.  A thread that is blocked there does,
- * unless its wait releases the line. */
-static bool wait_graph_is_holder(const struct wait_graph_job *job, uint32_t thread,
-                                 enum occupancy presence, uint32_t line)
-{
-    uint64_t position;
-    if (presence != OCCUPANCY_BLOCKED || !thread || thread > job->graph.lines)
-        return true;
-    struct order_event e = last_of(job, thread, &position);
-    const struct target_event *look = e.line == line ? wait_graph_event_type_of(job, &e) : NULL;
-    return !look || !look->releases;
-}
-
-static void find_holders(struct wait_graph_job *job, struct wait_graph_object *object,
-                         uint32_t line)
-{
-    uint32_t thread;
-    enum occupancy presence;
-    uint64_t since;
-    for (size_t i = 0;
-         order_line_inside(job->graph.run->order, line, i, &thread, &presence, &since); i++) {
-        if (thread == line || !wait_graph_is_holder(job, thread, presence, line))
-            continue;
-        job->graph.holders = array_reserve(job->graph.holders, &job->holder_room,
-                                           job->graph.holder_count + 1, sizeof *job->graph.holders);
-        job->graph.holders[job->graph.holder_count++] =
-            (struct holder_info){.thread = thread, .since = {line, since}};
-        object->count++;
-    }
-}
-
 static void note_object(struct wait_graph_job *job, struct waiter *w)
 {
-    uint32_t line = w->about && w->about <= job->graph.lines ? w->about : 0;
-    if (!line || !job->graph.object_of[line - 1]) {
-        struct wait_graph_object object = {.first = (uint32_t)job->graph.holder_count};
-        if (line)
-            find_holders(job, &object, line);
-        job->graph.objects = array_reserve(job->graph.objects, &job->object_room,
-                                           job->graph.object_count + 1, sizeof *job->graph.objects);
-        job->graph.objects[job->graph.object_count++] = object;
-        if (line)
-            job->graph.object_of[line - 1] = (uint32_t)job->graph.object_count;
-        w->object = (uint32_t)job->graph.object_count - 1;
-    } else {
-        w->object = job->graph.object_of[line - 1] - 1;
+    struct wait_graph *g = &job->graph;
+    uint32_t line = w->about && w->about <= g->lines ? w->about : 0;
+    if (line && g->object_of[line - 1]) {
+        w->object = g->object_of[line - 1] - 1;
+        return;
     }
+    struct wait_graph_object object = {.first = (uint32_t)g->holder_count};
+    if (line)
+        wait_holders_find(g, &object, w);
+    g->objects =
+        array_reserve(g->objects, &job->object_room, g->object_count + 1, sizeof *g->objects);
+    g->objects[g->object_count++] = object;
+    if (line)
+        g->object_of[line - 1] = (uint32_t)g->object_count;
+    w->object = (uint32_t)g->object_count - 1;
+}
+
+/* Adds the threads that alone could have woken a waiter, if it will never resume: then it waits for
+ * these, as for holders. */
+static void wait_graph_note_wakers(struct wait_graph_job *job, size_t waiter)
+{
+    struct wait_graph *g = &job->graph;
+    struct wait_graph_object *object = &g->objects[g->waiters[waiter].object];
+    struct holder_info holder;
+    g->waiters[waiter].fate = hang_diagnosis_outcome(job->verdicts, waiter);
+    if (object->count || g->waiters[waiter].fate != OUTCOME_NEVER)
+        return;
+    object->first = (uint32_t)g->holder_count;
+    for (unsigned i = 0; hang_diagnosis_candidate(job->verdicts, waiter, i, &holder); i++)
+        wait_graph_add_holder(g, object, holder);
 }
 
 /* ---- cycles ---- */
 
-/* Returns 0 for a wait with a timeout, which is in no cycle. */
+/* (a wait with a timeout is in no cycle) */
 uint32_t wait_graph_blocker(const struct wait_graph *g, const struct waiter *w, uint32_t i)
 {
     const struct wait_graph_object *object = &g->objects[w->object];
@@ -245,7 +232,12 @@ uint32_t wait_graph_blocker(const struct wait_graph *g, const struct waiter *w, 
         return 0;
     if (w->about && w->about <= g->lines && g->is_thread[w->about - 1])
         return i == 0 ? w->about : 0;
-    return i < object->count ? g->holders[object->first + i].thread : 0;
+    if (w->ahead.thread && i-- == 0)
+        return w->ahead.thread;
+    const struct holder_info *holder = i < object->count ? &g->holders[object->first + i] : NULL;
+    bool blocks = holder && holder->how != HOLD_AT_FORK &&
+                  (hold_is_of_lock(holder->how) || w->fate == OUTCOME_NEVER);
+    return blocks ? holder->thread : 0;
 }
 
 /* Returns the index of the waiter of a line, or the number of waiters if its thread does not
@@ -352,8 +344,10 @@ static bool step_stage(struct wait_graph_job *job, uint64_t *budget)
         wait_graph_sort_waiters(job);
         return true;
     case HOLDING:
-        for (; job->at < job->graph.count && *budget; --*budget)
-            note_object(job, &job->graph.waiters[job->at++]);
+        for (; job->at < job->graph.count && *budget; --*budget) {
+            note_object(job, &job->graph.waiters[job->at]);
+            wait_holders_find_ahead(&job->graph, job->at++);
+        }
         return job->at == job->graph.count;
     case PRUNING:
         if (!wait_graph_find_cyclic(job, budget))
@@ -362,10 +356,14 @@ static bool step_stage(struct wait_graph_job *job, uint64_t *budget)
         return true;
     case CHASING:
         return wait_graph_find_cycles(job, budget);
-    default:
+    case JUDGING:
         if (job->judged && !job->verdicts)
             job->verdicts = hang_diagnosis_new(&job->graph);
         return !job->judged || hang_diagnosis_step(job->verdicts, budget);
+    default:
+        for (; job->judged && job->at < job->graph.count && *budget; --*budget)
+            wait_graph_note_wakers(job, job->at++);
+        return !job->judged || job->at == job->graph.count;
     }
 }
 
@@ -394,44 +392,66 @@ static void wait_graph_send_holder(const struct wait_graph_job *job, struct hold
     }
 }
 
+/* Copies the holders of what a thread waits for; that of an earlier request is the first. */
+static void wait_graph_copy_holders(const struct wait_graph_job *job, const struct waiter *w,
+                                    struct wait_info *wait)
+{
+    const struct wait_graph_object *object = &job->graph.objects[w->object];
+    wait->holders = xcalloc(object->count + 1u, sizeof *wait->holders);
+    if (w->ahead.thread)
+        wait->holders[wait->holder_count++] = w->ahead;
+    for (uint32_t i = 0; i < object->count; i++)
+        wait->holders[wait->holder_count++] = job->graph.holders[object->first + i];
+    for (uint32_t i = 0; i < wait->holder_count; i++)
+        wait_graph_send_holder(job, &wait->holders[i]);
+}
+
 static void wait_graph_send_wait(const struct wait_graph_job *job, const struct waiter *w,
                                  struct response *reply)
 {
-    const struct wait_graph_object *object = &job->graph.objects[w->object];
-    struct wait_info wait = {
-        .thread = w->thread,
-        .about = w->about,
-        .event = {.at = w->at, .position = NO_POSITION, .time_ns = w->time_ns},
-        .holders = job->graph.holders + object->first,
-        .holder_count = object->count,
-        .fate = job->verdicts
-                    ? hang_diagnosis_outcome(job->verdicts, (size_t)(w - job->graph.waiters))
-                    : OUTCOME_OPEN,
-        .at_exit = w->at_exit,
-        .end = w->end,
-        .since_ns = w->time_ns};
+    const struct run *run = job->graph.run;
+    struct wait_info wait = {.thread = w->thread,
+                             .about = w->about,
+                             .event = {.at = w->at, .position = NO_POSITION, .time_ns = w->time_ns},
+                             .fate = w->fate,
+                             .at_exit = w->at_exit,
+                             .end = w->end,
+                             .since_ns = w->time_ns};
     referenced_lines_note(w->thread);
     referenced_lines_note(w->about);
     referenced_lines_note(w->at.line);
-    for (uint32_t i = 0; i < object->count; i++)
-        wait_graph_send_holder(job, &wait.holders[i]);
-    if (w->position >= order_first(job->graph.run->order)) /* else it was discarded meanwhile */
-        wait.event = event_answer_info(job->graph.run, w->position);
+    wait_graph_copy_holders(job, w, &wait);
+    if (w->position >= order_first(run->order)) { /* else it was discarded meanwhile */
+        wait.event = event_answer_info(run, w->position);
+        wait.signal = wait_handler_signal(run, w->position, &wait.sender);
+        referenced_lines_note(wait.sender);
+        referenced_lines_note(wait.signal.line);
+    }
     response_chunk_begin(reply, RESPONSE_WAIT);
     encode_wait(reply->out, &wait);
     response_chunk_end(reply);
     event_answer_free(&wait.event);
+    free(wait.holders);
 }
 
-/* Returns the event with which thread `next` acquired what a waiter waits for; 0:0 if unknown. */
-static struct event_id since_of(const struct wait_graph_job *job, const struct waiter *w,
-                                uint32_t next)
+/* Sets how thread `next` keeps a waiter waiting, and the event by which it began to; number 0 if
+ * that is not known. */
+static void wait_graph_set_holder(const struct wait_graph_job *job, const struct waiter *w,
+                                  uint32_t next, struct cycle_step_info *step)
 {
     const struct wait_graph_object *object = &job->graph.objects[w->object];
-    for (uint32_t i = 0; i < object->count; i++)
-        if (job->graph.holders[object->first + i].thread == next)
-            return job->graph.holders[object->first + i].since;
-    return (struct event_id){0, 0};
+    if (w->ahead.thread == next) {
+        step->since = w->ahead.since;
+        step->how = w->ahead.how;
+    }
+    for (uint32_t i = 0; i < object->count && !step->since.line; i++) {
+        const struct holder_info *holder = &job->graph.holders[object->first + i];
+        if (holder->thread != next)
+            continue;
+        step->since = holder->since;
+        step->how = holder->how;
+        step->only = object->count == 1;
+    }
 }
 
 static void wait_graph_send_cycle(const struct wait_graph_job *job, const uint32_t *waiters,
@@ -444,8 +464,9 @@ static void wait_graph_send_cycle(const struct wait_graph_job *job, const uint32
         referenced_lines_note(w->thread);
         referenced_lines_note(w->about);
         referenced_lines_note(w->at.line);
-        cycle.steps[i] = (struct cycle_step_info){w->thread, w->about, w->at,
-                                                  since_of(job, w, next), w->time_ns};
+        cycle.steps[i] = (struct cycle_step_info){
+            .thread = w->thread, .about = w->about, .at = w->at, .time_ns = w->time_ns};
+        wait_graph_set_holder(job, w, next, &cycle.steps[i]);
     }
     response_chunk_begin(reply, RESPONSE_CYCLE);
     encode_cycle(reply->out, &cycle);

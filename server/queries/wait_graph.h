@@ -9,10 +9,14 @@
 struct waiter {
     uint32_t thread, about; /* lines; about: what it waits for, 0: not recorded */
     uint32_t object; /* index of the awaited object */
+    /* The thread whose earlier request of a read-write lock keeps it from reading, which that lock
+     * permits else; number 0: none */
+    struct holder_info ahead;
     bool at_exit; /* its program exited normally, so it need not resume */
     uint64_t position; /* position of its last event */
     struct event_id at;
     int64_t time_ns;
+    enum wait_outcome fate; /* OUTCOME_OPEN until it is diagnosed */
     const struct target_event *look; /* description of that event's type */
     bool end; /* since time_ns it waits for the end of thread `about`, which no event records */
 };
@@ -51,10 +55,11 @@ struct wait_graph {
     struct wait_graph_object *objects;
     size_t object_count;
     struct holder_info *holders;
-    size_t holder_count;
+    size_t holder_count, holder_room;
 };
 
-/* Returns the i-th thread that blocks a waiter; 0 if there are no more. */
+/* Returns the i-th thread that blocks a waiter; 0 if there are no more.  What any thread may do,
+ * such as waking it, blocks it only if it will never resume. */
 uint32_t wait_graph_blocker(const struct wait_graph *graph, const struct waiter *waiter,
                             uint32_t i);
 

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "server/eventloop/server_log.h"
 #include "server/run/activity_store.h"
+#include "server/run/process_creation.h"
 #include "server/run/untraced_reasons.h"
 
 #include "base/map.h"
@@ -357,28 +358,14 @@ bool run_step(struct run *run, uint64_t looks)
     return all;
 }
 
-/* Returns the first line of a process, or 0.  Lines are never removed, so each is examined once. */
-static uint32_t run_process_first_line(const struct run *run, struct run_process *process)
-{
-    uint32_t index = (uint32_t)(process - run->processes.items),
-             lines = order_line_count(run->order);
-    while (!process->first_line && process->lines_seen < lines)
-        if (run_line_at(run, ++process->lines_seen)->process == index)
-            process->first_line = process->lines_seen;
-    return process->first_line;
-}
-
 /* Returns whether exec replaced the program.  An equal process number does not prove that, as
  * numbers are reused; but the first event after an exec follows an event of the old program. */
 static bool run_process_replaced(const struct run *run, uint32_t index)
 {
     uint32_t next = run->processes.items[index].next;
-    uint32_t line = next ? run_process_first_line(run, &run->processes.items[next - 1]) : 0;
-    uint64_t first = line ? order_position(run->order, (struct event_id){line, 1}) : NO_POSITION;
-    if (first == NO_POSITION || !order_received(run->order, first))
-        return false;
-    struct order_event sent = order_event(run->order, order_edge(run->order, first, 0));
-    return sent.thread && run_line_at(run, sent.thread)->process == index;
+    uint64_t sent = next ? process_creation_message(run, next - 1) : NO_POSITION;
+    uint32_t thread = sent != NO_POSITION ? order_event(run->order, sent).thread : 0;
+    return thread && run_line_at(run, thread)->process == index;
 }
 
 bool run_process_exited(const struct run *run, uint32_t process)

@@ -106,6 +106,14 @@ bool cpu_states_asleep(const struct cpu_states *spans, uint32_t line, int64_t en
     return last->what == SWITCH_ASLEEP;
 }
 
+int64_t cpu_states_seen_asleep_ns(const struct cpu_states *spans, uint32_t line, int64_t end_ns)
+{
+    int64_t since_ns;
+    unsigned call;
+    bool seen = cpu_states_asleep(spans, line, end_ns, &since_ns, &call) && call != SLEEP_IN_NOT;
+    return seen ? cpu_states_thread(spans, line)->asleep_ns : INT64_MIN;
+}
+
 int64_t cpu_states_known_ns(const struct cpu_states *spans, uint32_t line)
 {
     const struct cpu_state_thread *t = cpu_states_thread(spans, line);

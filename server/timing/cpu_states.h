@@ -131,6 +131,8 @@ int64_t cpu_states_last_ns(const struct cpu_states *spans, uint32_t line);
  * thread that is killed while asleep gets a CPU once more, to exit. */
 bool cpu_states_asleep(const struct cpu_states *spans, uint32_t line, int64_t end_ns,
                        int64_t *since_ns, unsigned *call);
+/* Returns when a thread was seen in the call in which it then sleeps; INT64_MIN if it was not. */
+int64_t cpu_states_seen_asleep_ns(const struct cpu_states *spans, uint32_t line, int64_t end_ns);
 
 /* State of visiting one thread by one source.  Zero-initialize it. */
 struct cpu_state_walk {

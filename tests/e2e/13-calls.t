@@ -451,11 +451,11 @@ start_server -o d/ -q
 ./cycle & pids="$pids $!"
 found() {
     poet blocked latest >answer && grep -q "^DEADLOCK:" answer &&
-        grep -q "^    T:main.* waits for RW:book.*, held by T:locks" answer &&
+        grep -q "^    T:main.* waits for RW:book.*, read-locked by T:locks" answer &&
         grep -q "^    T:locks.* waits for M:desk.*, held by T:main" answer
 }
 check "a deadlock through a read-write lock is found" until_true found
-both() { poet blocked latest >answer && [ "$(grep -c '^    held by T:\(reads\|locks\)' answer)" = 2 ]; }
+both() { poet blocked latest >answer && [ "$(grep -c '^    read-locked by T:\(reads\|locks\)' answer)" = 2 ]; }
 check "the deadlock names both readers" until_true both || cat answer
 stop_server
 

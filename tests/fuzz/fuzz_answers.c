@@ -106,12 +106,16 @@ static void take_waits(struct viewer *viewer, const struct response_chunk *answe
         metadata_label(&viewer->book, waits->items[i].about);
         const struct wait_info *of = wait_list_of_thread(waits, waits->items[i].thread);
         free(of ? transitive_wait_text(&viewer->book, of) : NULL);
+        free(handler_text(&viewer->book, &waits->items[i]));
     }
     for (size_t i = 0; i < waits->verdict_count; i++)
         free(diagnosis_text(&viewer->book, &waits->verdicts[i]));
     for (size_t i = 0; i < waits->cycle_count; i++)
-        for (uint32_t k = 0; k < waits->cycles[i].count; k++)
-            free(deadlock_edge_text(&viewer->book, &waits->cycles[i], k));
+        for (uint32_t k = 0; k < waits->cycles[i].count; k++) {
+            uint32_t thread = waits->cycles[i].steps[k].thread;
+            free(deadlock_edge_text(&viewer->book, &waits->cycles[i], k,
+                                    wait_list_of_thread(waits, thread)));
+        }
     wait_list_free(waits);
 }
 

@@ -88,10 +88,31 @@ static bool byte_call_waits_for_all(int fd, int flags)
     return !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK);
 }
 
-static bool byte_call_would_block(int fd, short events, int flags)
+/* Returns whether a pipe that has some space has less than that: poll() finds a free page. */
+static bool byte_call_exceeds_space(int fd, size_t bytes)
 {
-    struct pollfd p = {.fd = fd, .events = events};
+    int there = 0, room = bytes > PIPE_BUF ? fcntl(fd, F_GETPIPE_SZ) : -1;
+    return room > 0 && ioctl(fd, FIONREAD, &there) == 0 && bytes > (size_t)(room - there);
+}
+
+static bool byte_call_read_would_block(int fd, int flags)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
     return byte_call_waits_for_all(fd, flags) && poll_result_query(&p, 1, 0) == 0;
+}
+
+static bool byte_call_write_would_block(int fd, size_t bytes, int flags)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    return byte_call_waits_for_all(fd, flags) &&
+           (poll_result_query(&p, 1, 0) == 0 ||
+            (!(p.revents & POLLERR) && byte_call_exceeds_space(fd, bytes)));
+}
+
+static bool byte_call_would_block(int fd, bool writes, size_t bytes, int flags)
+{
+    return writes ? byte_call_write_would_block(fd, bytes, flags)
+                  : byte_call_read_would_block(fd, flags);
 }
 
 static bool byte_call_has_failed(int fd)
@@ -156,9 +177,8 @@ static void byte_call_begin_stream(struct transfer *t, const struct fd_end *end,
         stream_never(end->key);
     t->unknown = t->stream.state == STREAM_UNKNOWN && !writes && !t->peeks ? end->key : 0;
     byte_call_enter_stream(t, writes, bytes);
-    t->waits = t->followed &&
-               ipc_replay_must_wait(writes ? FULL : EMPTY, &t->stream,
-                                    byte_call_would_block(fd, writes ? POLLOUT : POLLIN, flags));
+    t->waits = t->followed && ipc_replay_must_wait(writes ? FULL : EMPTY, &t->stream,
+                                                   byte_call_would_block(fd, writes, bytes, flags));
     t->line = t->waits ? stream_line(&t->stream) : 0;
     if (t->waits)
         ipc_replay_commit(writes ? FULL : EMPTY, &t->stream);
@@ -168,7 +188,7 @@ static void byte_call_begin_remote(struct transfer *t, const struct fd_end *end,
                                    bool writes, int flags)
 {
     t->is_tcp = tcp_peer_find(fd, end, &t->peer);
-    t->waits = t->is_tcp && byte_call_would_block(fd, writes ? POLLOUT : POLLIN, flags);
+    t->waits = t->is_tcp && byte_call_would_block(fd, writes, t->asked, flags);
     t->line = t->waits ? tcp_peer_line(&t->peer, writes) : 0;
     if (t->waits)
         ipc_replay_commit(writes ? FULL : EMPTY,
@@ -199,9 +219,8 @@ static void byte_call_begin(struct transfer *t, int fd, bool writes, const void 
     } else if (end.kind == FD_END_EVENTFD && bytes >= sizeof(uint64_t)) {
         t->count = end.key;
         t->line = ipc_event_line(IPC_OBJECT_EVENTFD, end.key, "");
-        t->waits =
-            ipc_replay_must_wait(writes ? FULL : EMPTY, NULL,
-                                 byte_call_would_block(fd, writes ? POLLOUT : POLLIN, flags));
+        t->waits = ipc_replay_must_wait(writes ? FULL : EMPTY, NULL,
+                                        byte_call_would_block(fd, writes, bytes, flags));
     }
     if (t->waits && writes)
         poet_untraced("a write that blocked until a reader made room");

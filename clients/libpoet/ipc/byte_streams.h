@@ -27,12 +27,13 @@ struct ipc_stream {
 #define STREAM_CREATED 1u
 #define STREAM_BROKEN 2u
 #define STREAM_LEFT 4u /* a writing end may have been closed without a record */
+#define STREAM_PIPE 8u /* without a name */
 #define STREAM_WRITER (1u << 8)
 #define STREAM_READER (1u << 16)
 #define STREAM_GENERATION (1ull << 32)
 
 struct ipc_stream stream_find(uint64_t key);
-void stream_make(uint64_t key); /* Begins again. */
+void stream_make(uint64_t key, bool pipe); /* Begins again. */
 void stream_open(uint64_t key, bool empty); /* Begins, if it has not, and is empty. */
 void stream_never(uint64_t key); /* It is used, but was not traced from its beginning. */
 /* Begins a call on the stream. Returns false if it is not traced. */

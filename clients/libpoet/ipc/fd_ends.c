@@ -161,7 +161,7 @@ static uint64_t fd_end_out(int fd) { return fd_end_find(fd, true).key; }
 
 /* ---- where they are made ---- */
 
-void fd_end_pipe(const int fds[2]) { stream_make(fd_end_out(fds[1])); }
+void fd_end_pipe(const int fds[2]) { stream_make(fd_end_out(fds[1]), true); }
 
 void fd_end_fifo(int fd)
 {
@@ -185,7 +185,7 @@ void fd_end_socketpair(const int fds[2])
         __atomic_store_n(peer, cookies[!i], __ATOMIC_SEQ_CST);
     }
     for (int i = 0; i < 2; i++)
-        stream_make(key_mix(PAIR, cookies[i]));
+        stream_make(key_mix(PAIR, cookies[i]), false);
 }
 
 /* Only connections between two traced processes are traced: a listener publishes its port, or the
@@ -236,8 +236,8 @@ void fd_end_connected(int fd, const struct sockaddr *to, bool done)
     if (!count)
         return;
     if (done && fd_end_tcp_keys(fd, &here, &there) && fd_end_is_local(&here, &there)) {
-        stream_make(fd_end_direction_key(&here, &there));
-        stream_make(fd_end_direction_key(&there, &here));
+        stream_make(fd_end_direction_key(&here, &there), false);
+        stream_make(fd_end_direction_key(&there, &here), false);
     }
     __atomic_fetch_sub(count, 1, __ATOMIC_SEQ_CST);
 }

@@ -85,8 +85,8 @@ void unix_name_connecting(int fd, const struct sockaddr *to, socklen_t size)
     uint64_t inode = unix_name_is_own(to, size) ? unix_name_inode(fd) : 0;
     if (!inode)
         return;
-    stream_make(unix_name_direction_key(inode, true));
-    stream_make(unix_name_direction_key(inode, false));
+    stream_make(unix_name_direction_key(inode, true), false);
+    stream_make(unix_name_direction_key(inode, false), false);
     unix_name_set_end(fd, inode, true);
 }
 

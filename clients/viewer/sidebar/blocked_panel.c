@@ -55,7 +55,9 @@ static void blocked_panel_add_cycle(struct view *view, struct blocked_panel *sta
     g_free(head);
     free(title);
     for (uint32_t i = 0; i < cycle->count && i < ROWS_SHOWN; i++) {
-        char *sentence = deadlock_edge_text(view_metadata(view), cycle, i);
+        char *sentence =
+            deadlock_edge_text(view_metadata(view), cycle, i,
+                               wait_list_of_thread(&state->waits, cycle->steps[i].thread));
         char *text = g_markup_printf_escaped("<span foreground=\"#C62828\">●</span> %s", sentence);
         row_list_add(state->list, text, cycle->steps[i].at);
         g_free(text);
@@ -187,7 +189,8 @@ static void blocked_panel_fill_list(struct view *view, struct blocked_panel *sta
         blocked_panel_add_cycle(view, state, &state->waits.cycles[i]);
     blocked_panel_add_abandoned_locks(view, state);
     for (size_t i = 0; i < state->waits.verdict_count && i < ROWS_SHOWN; i++)
-        blocked_panel_add_diagnosis(view, state, &state->waits.verdicts[i]);
+        if (!wait_list_is_explained(&state->waits, &state->waits.verdicts[i]))
+            blocked_panel_add_diagnosis(view, state, &state->waits.verdicts[i]);
     blocked_panel_add_waits(view, state, false);
     blocked_panel_add_sleepers(view, state);
     blocked_panel_add_waits(view, state, true);

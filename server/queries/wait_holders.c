@@ -1,0 +1,237 @@
+#include "server/queries/wait_holders.h"
+
+#include "base/alloc.h"
+#include "server/run/inherited_holds.h"
+#include "server/run/process_creation.h"
+
+#include <stdlib.h>
+
+void wait_graph_add_holder(struct wait_graph *g, struct wait_graph_object *object,
+                           struct holder_info holder)
+{
+    g->holders =
+        array_reserve(g->holders, &g->holder_room, g->holder_count + 1, sizeof *g->holders);
+    g->holders[g->holder_count++] = holder;
+    object->count++;
+}
+
+/* ---- threads in the object ---- */
+
+/* Returns whether the thread holds the line that it is in.  A thread that is blocked there does,
+ * unless its wait releases the line. */
+static bool wait_holder_keeps(const struct wait_graph *g, uint32_t thread, enum occupancy presence,
+                              uint32_t line)
+{
+    uint64_t position = presence == OCCUPANCY_BLOCKED && thread && thread <= g->lines
+                            ? order_thread_last(g->run->order, thread)
+                            : NO_POSITION;
+    if (position == NO_POSITION)
+        return true;
+    struct order_event e = order_event(g->run->order, position);
+    const struct target_event *look =
+        e.line == line ? run_event_type(g->run, e.line, e.type, (enum relation)e.relation) : NULL;
+    return !look || !look->releases;
+}
+
+/* Returns how a thread holds a shared lock: a reader comes after the writers, a writer after the
+ * readers, too. */
+static enum hold_kind wait_holder_occupant_kind(const struct run *run, struct event_id since)
+{
+    uint64_t position = since.number && order_line_shared(run->order, since.line)
+                            ? order_position(run->order, since)
+                            : NO_POSITION;
+    if (position == NO_POSITION || position < order_first(run->order))
+        return HOLD_LOCK;
+    struct order_event e = order_event(run->order, position);
+    const struct target_event *look =
+        run_event_type(run, e.line, e.type, (enum relation)e.relation);
+    return !look || !look->after.count ? HOLD_LOCK : look->after.count > 1 ? HOLD_WRITE : HOLD_READ;
+}
+
+static void wait_holders_add_occupants(struct wait_graph *g, struct wait_graph_object *object,
+                                       const struct waiter *w)
+{
+    uint32_t thread;
+    enum occupancy presence;
+    uint64_t since;
+    for (size_t i = 0; order_line_inside(g->run->order, w->about, i, &thread, &presence, &since);
+         i++) {
+        struct event_id at = {w->about, since};
+        if (thread != w->about && wait_holder_keeps(g, thread, presence, w->about))
+            wait_graph_add_holder(
+                g, object,
+                (struct holder_info){.thread = thread,
+                                     .since = at,
+                                     .how = (uint8_t)wait_holder_occupant_kind(g->run, at)});
+    }
+}
+
+/* ---- locks that were held at a fork ---- */
+
+#define HELD_EVENTS 100000u /* events in a critical section that are examined */
+
+/* Returns whether an event says that its thread left the lock on whose line it is. */
+static bool wait_holder_leaves(const struct run *run, const struct order_event *e)
+{
+    const struct target_event *look =
+        run_event_type(run, e->line, e->type, (enum relation)e->relation);
+    return look && (look->releases || (look->has_presence && look->presence == OCCUPANCY_OUT));
+}
+
+/* Returns the position of the event by which a thread acquired the lock on whose line it recorded
+ * an event; NO_POSITION if that is not kept. */
+static uint64_t wait_holder_acquisition(const struct run *run, uint64_t position)
+{
+    uint64_t before = position;
+    for (unsigned i = 0; i < HELD_EVENTS && before != NO_POSITION; i++) {
+        if (before < order_first(run->order))
+            return NO_POSITION;
+        struct order_event e = order_event(run->order, before);
+        if (wait_holder_leaves(run, &e))
+            return position;
+        position = before;
+        before = order_previous(run->order, position);
+    }
+    return position;
+}
+
+/* The child has the lock in the state that it had at the fork.  The thread that forked has become
+ * the child's first thread, and can release it. */
+static void wait_holders_add_inherited(struct wait_graph *g, struct wait_graph_object *object,
+                                       const struct waiter *w)
+{
+    const struct run *run = g->run;
+    struct event_id last = inherited_holds_last(run, w->about);
+    uint64_t position =
+        last.line ? wait_holder_acquisition(run, order_position(run->order, last)) : NO_POSITION;
+    if (position == NO_POSITION)
+        return;
+    struct order_event e = order_event(run->order, position);
+    uint32_t process = run_line_at(run, w->about)->process;
+    uint64_t fork =
+        process < run->processes.count ? process_creation_message(run, process) : NO_POSITION;
+    struct holder_info holder = {
+        .thread = e.thread, .since = {e.line, e.number}, .how = HOLD_AT_FORK};
+    if (fork != NO_POSITION && order_event(run->order, fork).thread == e.thread) {
+        holder.thread = process_creation_line(run, process);
+        holder.how = HOLD_LOCK;
+    }
+    wait_graph_add_holder(g, object, holder);
+}
+
+/* ---- units of semaphores ---- */
+
+#define UNITS_THREADS 64u /* maximum number of threads that use the semaphore */
+#define UNITS_EVENTS 100000u /* events of its line that are examined, from the last one on */
+
+/* What a thread did with a semaphore, backwards from the end of the trace. */
+struct unit_user {
+    uint32_t thread;
+    bool posted; /* the earliest event examined */
+    bool holds;
+    uint64_t acquired; /* number of the last event by which it acquired a unit */
+};
+
+static struct unit_user *wait_holder_unit_user(struct unit_user *users, unsigned *count,
+                                               uint32_t thread)
+{
+    for (unsigned i = 0; i < *count; i++)
+        if (users[i].thread == thread)
+            return &users[i];
+    if (*count == UNITS_THREADS)
+        return NULL;
+    users[*count] = (struct unit_user){.thread = thread};
+    return &users[(*count)++];
+}
+
+static bool wait_holder_is_any_of(const struct target_names *names, const struct target_names *of)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (target_has_line_type(of, names->items[i]))
+            return true;
+    return false;
+}
+
+/* Takes one event of a semaphore's line into account.  Returns false if a thread posted a unit that
+ * it had not acquired: then the semaphore is no lock. */
+static bool wait_holder_add_unit_event(const struct run *run, const struct waiter *w,
+                                       const struct order_event *e, struct unit_user *users,
+                                       unsigned *count, bool *posts)
+{
+    const struct target_event *look =
+        run_event_type(run, e->line, e->type, (enum relation)e->relation);
+    bool post = target_has_line_type(&w->look->woken_by, run_type_name(run, e->type)),
+         acquires = look && wait_holder_is_any_of(&look->after, &w->look->woken_by);
+    if ((!post && !acquires) || !e->thread)
+        return true;
+    struct unit_user *user = wait_holder_unit_user(users, count, e->thread);
+    if (!user || (post && user->posted))
+        return false;
+    user->holds |= acquires && !user->posted && !user->acquired;
+    user->acquired = acquires && !user->acquired ? e->number : user->acquired;
+    *posts |= post;
+    user->posted = post;
+    return true;
+}
+
+/* If each thread posts only what it has acquired, the semaphore is used as a lock, and those that
+ * have not posted hold it.  If no thread ever posted, others than the waiter may be to post. */
+static void wait_holders_add_units(struct wait_graph *g, struct wait_graph_object *object,
+                                   const struct waiter *w)
+{
+    const struct order *order = g->run->order;
+    struct unit_user users[UNITS_THREADS];
+    unsigned count = 0;
+    bool lock = w->look->woken_by.count && order_line_shared(order, w->about), posts = false;
+    uint64_t first = order_line_first(order, w->about), n = order_line_events(order, w->about),
+             least = n - first > UNITS_EVENTS ? n - UNITS_EVENTS : first;
+    for (; lock && n > least; n--) {
+        uint64_t position = order_line_at(order, w->about, n - 1);
+        struct order_event e =
+            position == NO_POSITION ? (struct order_event){0} : order_event(order, position);
+        if (e.line && e.state == EVENT_ORDERED)
+            lock = wait_holder_add_unit_event(g->run, w, &e, users, &count, &posts);
+    }
+    for (unsigned i = 0; i < count; i++)
+        lock &= least > first || !users[i].posted;
+    for (unsigned i = 0; lock && i < count; i++)
+        if (users[i].holds && (posts || users[i].thread != w->thread))
+            wait_graph_add_holder(g, object,
+                                  (struct holder_info){.thread = users[i].thread,
+                                                       .since = {w->about, users[i].acquired},
+                                                       .how = HOLD_UNIT});
+}
+
+void wait_holders_find(struct wait_graph *g, struct wait_graph_object *object,
+                       const struct waiter *w)
+{
+    wait_holders_add_occupants(g, object, w);
+    if (!object->count)
+        wait_holders_add_inherited(g, object, w);
+    if (!object->count)
+        wait_holders_add_units(g, object, w);
+}
+
+static bool wait_holder_is_reader(const struct wait_graph *g, const struct waiter *w,
+                                  uint32_t thread)
+{
+    const struct wait_graph_object *object = &g->objects[w->object];
+    for (uint32_t i = 0; i < object->count; i++)
+        if (g->holders[object->first + i].how == HOLD_READ &&
+            g->holders[object->first + i].thread == thread)
+            return true;
+    return false;
+}
+
+void wait_holders_find_ahead(struct wait_graph *g, size_t waiter)
+{
+    struct waiter *w = &g->waiters[waiter];
+    if (w->look->timed || !wait_holder_is_reader(g, w, w->thread))
+        return;
+    for (size_t i = 0; i < waiter && !w->ahead.thread; i++) {
+        const struct waiter *other = &g->waiters[i];
+        if (other->about == w->about && !wait_holder_is_reader(g, w, other->thread))
+            w->ahead = (struct holder_info){
+                .thread = other->thread, .since = other->at, .how = HOLD_QUEUED};
+    }
+}

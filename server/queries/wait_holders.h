@@ -1,0 +1,19 @@
+/* Threads that keep a waiter waiting, by the kind of what it waits for: those that hold a lock,
+ * that held it when the process was forked, or that have not posted the unit of a semaphore. */
+#ifndef SERVER_QUERIES_WAIT_HOLDERS_H
+#define SERVER_QUERIES_WAIT_HOLDERS_H
+
+#include "server/queries/wait_graph.h"
+
+/* Adds a holder to an object, which must be the last one that holders were added to. */
+void wait_graph_add_holder(struct wait_graph *graph, struct wait_graph_object *object,
+                           struct holder_info holder);
+/* Finds, for a thread that holds a lock for reading and waits for it again, which other waiter
+ * requested it before: since it is not this one's own hold that keeps it from reading, the lock
+ * prefers that one, a writer.  The waiters are sorted. */
+void wait_holders_find_ahead(struct wait_graph *graph, size_t waiter);
+/* Adds the holders of the object that a thread waits for. */
+void wait_holders_find(struct wait_graph *graph, struct wait_graph_object *object,
+                       const struct waiter *waiter);
+
+#endif
