@@ -68,8 +68,8 @@ enum program_end {
 #define SENT_FIELDS(F) F(u8, all)
 #define ENDS_FIELDS(F) F(u8, how) /* an enum program_end */
 /* From a time of its clock on, a thread waits for the end of another one, after its event `number`
- * on the line `last`. */
-#define AWAITS_FIELDS(F) F(u32, line) F(u32, last) F(u64, number) F(u64, time_ns)
+ * on the line `last`; site: the address of the call. */
+#define AWAITS_FIELDS(F) F(u32, line) F(u32, last) F(u64, number) F(u64, time_ns) F(u64, site)
 /* At the fork that created this process, the object of a line was held: by the thread whose event
  * is the last one then, on the line of the same object in the process with that instance. */
 #define HELD_FIELDS(F) F(u32, line) F(u64, instance) F(u32, code) F(u64, number)

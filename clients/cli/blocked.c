@@ -43,7 +43,7 @@ struct blocked_report {
 
 static void blocked_print_wait(const struct blocked_report *r, const struct wait_info *w)
 {
-    const char *site = w->end ? "" : command_source_site(r->subject, &w->event);
+    const char *site = command_source_site(r->subject, &w->event);
     struct event_text wait = wait_text(r->book, w);
     char at[48], held[LIMIT_TEXT_BYTES], since[100];
     event_id_print(at, sizeof at, w->event.at);
@@ -218,7 +218,7 @@ static struct json_object *blocked_wait_json(const struct blocked_report *r,
                                              const struct wait_info *w)
 {
     struct json_object *o = json_object_new_object(), *holders = json_object_new_array();
-    const char *site = w->end ? "" : command_source_site(r->subject, &w->event);
+    const char *site = command_source_site(r->subject, &w->event);
     json_object_object_add(o, "thread", blocked_line_json(r, w->thread));
     json_object_object_add(o, "waits_for", w->about ? blocked_line_json(r, w->about) : NULL);
     const char *type = w->end ? "awaits end" : metadata_type_name(r->book, w->event.type);

@@ -216,6 +216,7 @@ poet_event_t poet_pair_at(poet_line_t a, poet_type_t type_a, poet_line_t b, poet
 poet_event_t poet_enter_at(poet_line_t to, poet_type_t enter, poet_type_t entered,
                            const void *site);
 poet_event_t poet_leave_at(poet_line_t from, poet_type_t leave, poet_type_t left, const void *site);
+void poet_wait_end_at(poet_line_t awaited, const void *site);
 
 /* poet_identity() gets the identity of a line among those of all processes;
  * poet_line_by_identity() returns the line of another process by its identity, as an

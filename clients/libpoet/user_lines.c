@@ -2,6 +2,7 @@
 #include "clients/libpoet/user_lines.h"
 
 #include "clients/libpoet/carrier_threads.h"
+#include "clients/libpoet/core/interposer.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/tracer_clock.h"
 #include "clients/libpoet/core/trace_line.h"
@@ -198,22 +199,29 @@ void poet_task_stack(poet_line_t task, const void *memory, size_t bytes)
     t->stacks.own_bytes = memory ? bytes : 0;
 }
 
-void poet_wait_end(poet_line_t awaited)
+static void user_line_await_end(poet_line_t awaited, uintptr_t site)
 {
     struct traced_thread *t = thread_recording();
     if (!t || !user_line_thread(awaited) || !trace_line_is_current(awaited))
         return;
     int saved = errno;
-    uint8_t bytes[32];
+    uint8_t bytes[40];
     struct encoder body = {.data = bytes, .room = sizeof bytes};
     busy_begin(t);
     struct event_id last = ring_slots_last(t);
     encode_awaits(&body, &(struct awaits_message){awaited, last.line, last.number,
-                                                  tracer_clock_now_in_unit(QUEUE_CLOCK_NS)});
+                                                  tracer_clock_now_in_unit(QUEUE_CLOCK_NS), site});
     if (last.line)
         message_queue_send(t, MESSAGE_AWAITS, &body);
     busy_end(t);
     errno = saved;
+}
+
+void poet_wait_end(poet_line_t awaited) { user_line_await_end(awaited, SITE); }
+
+void poet_wait_end_at(poet_line_t awaited, const void *site)
+{
+    user_line_await_end(awaited, site ? (uintptr_t)site : SITE);
 }
 
 void poet_task_release(poet_line_t task)

@@ -535,7 +535,7 @@ void object_delete(struct object *o)
         self->calls = DESTRUCTOR;
         put(&o->entry, self);
         if (o->thread && !o->ended)
-            poet_wait_end(o->line); /* of which no mark tells */
+            poet_wait_end_at(o->line, self->site); /* of which no mark tells */
         block();
     }
     close_line(o);

@@ -433,11 +433,14 @@ static bool read_awaits(struct program_session *session, struct decoder *in, uin
         decoder_fail(in, "a thread that was not announced waits, or waits after no event");
     if (in->error)
         return false;
-    awaits_add(session->run, (struct await){.thread = own,
-                                            .about = about,
-                                            .after = {last, message.number},
-                                            .since_ns = (int64_t)(message.time_ns -
-                                                                  session->run->clock.start_ns)});
+    awaits_add(session->run,
+               (struct await){.thread = own,
+                              .about = about,
+                              .after = {last, message.number},
+                              .since_ns = (int64_t)(message.time_ns - session->run->clock.start_ns),
+                              .site = site_table_add(&session->run->sites,
+                                                     (struct site){.process = session->process,
+                                                                   .address = message.site})});
     return true;
 }
 

@@ -248,7 +248,7 @@ static bool awaits_of(const void *context, const struct order_event *e, struct a
     const struct await *await = awaits_after(run, e);
     if (await)
         *awaiting = (struct awaiting){
-            event_times_for_process(run, e) + (await->since_ns - e->time_ns), await->about};
+            event_times_for_process(run, e) + (await->since_ns - e->time_ns), await->about, await->site};
     return await != NULL;
 }
 

@@ -158,6 +158,7 @@ static bool wait_graph_check_line(struct wait_graph_job *job, uint32_t thread)
         waiter.time_ns = await->since_ns > e.time_ns ? await->since_ns : e.time_ns;
         waiter.look = &look_of_end;
         waiter.end = true;
+        waiter.site = await->site;
         add_waiter(job, waiter);
     } else if (look && look->waits) {
         uint32_t about = e.about ? e.about : e.line;
@@ -377,19 +378,25 @@ static bool wait_graph_step(void *p, uint64_t budget)
     return job->stage == DONE;
 }
 
+/* Sets the process and address of a call site; those of an unknown one remain. */
+static void wait_graph_set_site(const struct run *run, uint32_t number, uint32_t *process,
+                                uint64_t *address)
+{
+    const struct site *site = site_table_at(&run->sites, number);
+    if (site) {
+        *process = site->process;
+        *address = site->address;
+    }
+}
+
 /* Sets the call site of the event with which a holder entered the awaited line. */
 static void wait_graph_send_holder(const struct wait_graph_job *job, struct holder_info *holder)
 {
     const struct run *run = job->graph.run;
     uint64_t at = holder->since.number ? order_position(run->order, holder->since) : NO_POSITION;
     referenced_lines_note(holder->thread);
-    if (at == NO_POSITION || at < order_first(run->order))
-        return;
-    const struct site *site = site_table_at(&run->sites, order_event(run->order, at).site);
-    if (site) {
-        holder->process = site->process;
-        holder->site = site->address;
-    }
+    if (at != NO_POSITION && at >= order_first(run->order))
+        wait_graph_set_site(run, order_event(run->order, at).site, &holder->process, &holder->site);
 }
 
 /* Copies the holders of what a thread waits for; that of an earlier request is the first. */
@@ -426,6 +433,10 @@ static void wait_graph_send_wait(const struct wait_graph_job *job, const struct 
         wait.signal = wait_handler_signal(run, w->position, &wait.sender);
         referenced_lines_note(wait.sender);
         referenced_lines_note(wait.signal.line);
+    }
+    if (w->end) {
+        wait_graph_set_site(run, w->site, &wait.event.process, &wait.event.site);
+        wait.event.context = wait.event.call_count = 0;
     }
     response_chunk_begin(reply, RESPONSE_WAIT);
     encode_wait(reply->out, &wait);

@@ -19,6 +19,7 @@ struct waiter {
     enum wait_outcome fate; /* OUTCOME_OPEN until it is diagnosed */
     const struct target_event *look; /* description of that event's type */
     bool end; /* since time_ns it waits for the end of thread `about`, which no event records */
+    uint32_t site; /* then: where; as of events */
 };
 
 /* An awaited object: its range of `holders`. */

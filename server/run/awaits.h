@@ -14,6 +14,7 @@ struct await {
     struct event_id after; /* the waiter's last event before the wait */
     /* When it began to wait, by the clock of its program, as `time_ns` of events */
     int64_t since_ns;
+    uint32_t site; /* where it waits, as of events */
 };
 
 void awaits_add(struct run *run, struct await await);

@@ -215,7 +215,8 @@ static bool awaits(struct interval_builder *f, const struct thread_progress *t,
     *waiting = *t;
     waiting->ns = awaiting.from_ns > t->ns ? awaiting.from_ns : t->ns;
     waiting->about = awaiting.about;
-    waiting->type = waiting->place = 0;
+    waiting->type = 0;
+    waiting->place = f->teller.place(f->teller.context, awaiting.site);
     waiting->meaning = &awaits_an_end;
     return true;
 }

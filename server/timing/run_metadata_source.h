@@ -42,6 +42,7 @@ struct activity_piece {
 struct awaiting {
     int64_t from_ns;
     uint32_t about; /* the line of that thread */
+    uint32_t site;
 };
 
 struct run_metadata_source {

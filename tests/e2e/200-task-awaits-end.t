@@ -45,7 +45,7 @@ POET_OUTPUT=stuck.poet ./stuck &
 program=$!
 pids="$pids $program"
 says() { poet blocked stuck.poet 2>/dev/null | grep -q "$1"; }
-waits='^T:main waits for the end of T:first$'
+waits='^T:main waits for the end of T:first at stuck.c:21$'
 check "live run: poet blocked shows the task and what it waits for" until_true says "$waits"
 check "live run: poet blocked shows that the awaited task is blocked itself" until_true says '^    T:first is itself blocked on M:right and will never'
 kill -KILL $program
@@ -60,7 +60,7 @@ name = lambda of: of['label'].split()[0]
 w = [w for w in json.load(sys.stdin)['blocked'] if name(w['thread']) == 'T:main'][0]
 print($1)"; }
 is "poet blocked --json: the wait has type awaits end and outcome never" "$(json "w['type'], name(w['waits_for']), w['site'], w['outcome'], w['held_by']")" \
-    'awaits end T:first None never []'
+    'awaits end T:first stuck.c:21 never []'
 is "the wait is not an event of its line" "$(poet dump stuck.poet | awk '$1 ~ /^1:/ { print $3 }' | xargs)" 'create start'
 last() { poet states --list --threads T:main "$1" --json | python3 -c "
 import json, sys
@@ -74,7 +74,7 @@ POET_OUTPUT=ends.poet ./ends
 until_true finished ends.poet
 check "awaited task that ends: the trace passes poet check" poet check ends.poet
 is "awaited task that ends: poet blocked lists no thread" "$(poet blocked ends.poet)" 'no thread is blocked'
-like "awaited task that ends: poet waits attributes the wait" "$(poet waits ends.poet)" '1 +- +awaits end +T:slow '
+like "awaited task that ends: poet waits attributes the wait" "$(poet waits ends.poet)" '1 +uc_main \(ends.c:7\) +awaits end +T:slow '
 like "awaited task that ends: no wait time is unattributed" "$(poet waits ends.poet)" 'unattributed 0.000 ms'
 
 UCPP_SCHEDULE=random UCPP_SEED=7 POET_OUTPUT=chance.poet ./ends

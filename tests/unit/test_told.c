@@ -127,7 +127,7 @@ static unsigned put_message(struct encoder *out, unsigned number)
         CASE(11, shape, SHAPE_COMPOUND, 2, {{1, 2, 0}, {3, 0, 1}});
         CASE(12, remote_stream, 1, 1, 2, 3, 80, 4, 5, 81);
         CASE(13, stream_gap, 1, 2, 3, UNTRACED_STREAM);
-        CASE(14, awaits, 1, 2, 3, 4);
+        CASE(14, awaits, 1, 2, 3, 4, 5);
         CASE(15, held, 1, 2, 3, 4);
         CASE(16, rename, 4, text_view_of("name"), 5);
         CASE(17, losses, 1, 2, 3, 4, 5);

@@ -114,7 +114,7 @@ static void blocked_panel_add_wait(struct view *view, struct blocked_panel *stat
         g_markup_printf_escaped("<b>%s</b> %s%s%s\n<small>%s", sentence.thread, sentence.does,
                                 *sentence.about ? " " : "", sentence.about, since);
     g_string_append(s, head);
-    if (w->event.site && !w->end) {
+    if (w->event.site) {
         struct symbol_location site =
             symbolize(view->server_link.sites, w->event.process, w->event.site);
         char *place = g_markup_escape_text(site.place, -1);
