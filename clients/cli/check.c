@@ -104,6 +104,7 @@ struct check_last_event { /* of a line, or of a thread */
     struct event_id at;
     uint32_t type;
     uint32_t other; /* of a thread: the type of the other end of its sync pair; 0: none */
+    const struct target_event *look;
     struct open_wait {
         uint32_t type, count;
     } *waits; /* of a thread: nested, since a signal handler may wait within a wait */
@@ -116,6 +117,7 @@ struct checker {
     struct check_last_event *lines, *threads; /* by line - 1 */
     struct check_last_event before; /* of the previous event's thread, before that event */
     uint32_t room;
+    const struct target_event *look; /* of the event that is checked */
     struct event_info previous;
     uint64_t events, breaks;
 };
@@ -177,13 +179,22 @@ static bool check_end_wait(const struct checker *c, struct check_last_event *thr
     return false;
 }
 
+/* Returns whether the previous event is of another description, such as a read of
+ * libpoet-process: rules are about events of one. */
+static bool check_crosses_descriptions(const struct checker *c, const struct check_last_event *last)
+{
+    return last->look &&
+           metadata_description(c->book, last->look) != metadata_description(c->book, c->look);
+}
+
 /* handlers: the event may also end an earlier wait of the thread, with events of signal handlers
  * in between. */
 static bool check_may_follow(const struct checker *c, struct check_last_event *last,
                              const struct target_names *allowed, bool handlers)
 {
     bool waited = handlers && check_end_wait(c, last, allowed);
-    return waited || target_has_line_type(allowed, metadata_type_name(c->book, last->type)) ||
+    return waited || check_crosses_descriptions(c, last) ||
+           target_has_line_type(allowed, metadata_type_name(c->book, last->type)) ||
            (last->other && target_has_line_type(allowed, metadata_type_name(c->book, last->other)));
 }
 
@@ -255,10 +266,11 @@ static void check_event(struct checker *c, struct event_info *e)
         e->thread && e->thread <= c->room ? &c->threads[e->thread - 1] : NULL;
     bool second = check_ends_pair(c, e);
     if (thread && second) /* both ends are one action of the thread, after the same event */
-        thread->at = c->before.at, thread->type = c->before.type, thread->other = c->before.other;
+        thread->at = c->before.at, thread->type = c->before.type, thread->other = c->before.other,
+        thread->look = c->before.look;
     else if (thread)
         c->before = *thread;
-    const struct target_event *look = event_style(c->book, e);
+    const struct target_event *look = c->look = event_style(c->book, e);
     check_numbers(c, e, line);
     if (e->state != EVENT_ORDERED)
         check_report_problem(c, e->at, "is %s",
@@ -282,9 +294,11 @@ static void check_event(struct checker *c, struct event_info *e)
     }
     line->at = e->at;
     line->type = e->type;
+    line->look = look;
     if (thread) {
         thread->at = e->at;
         thread->type = e->type;
+        thread->look = look;
         thread->other = second ? c->previous.type : 0;
         if (look && look->waits_checked && look->interrupted)
             check_begin_wait(thread, e->type);

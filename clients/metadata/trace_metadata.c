@@ -305,6 +305,17 @@ bool metadata_line_is_visible(const struct trace_metadata *book, uint32_t line)
     return !kind || kind->drawn;
 }
 
+const struct target *metadata_description(const struct trace_metadata *book,
+                                          const struct target_event *style)
+{
+    for (size_t t = 0; t < book->target_count; t++) {
+        const struct target *target = book->targets[t];
+        if (style >= target->events && style < target->events + target->event_count)
+            return target;
+    }
+    return NULL;
+}
+
 const struct target_event *event_style(const struct trace_metadata *book,
                                        const struct event_info *event)
 {

@@ -72,6 +72,9 @@ const struct target_line_group *metadata_line_group(const struct trace_metadata 
                                                     uint32_t line, const char *name);
 /* Sorts lines of `sorted` kinds by name (target_sort). */
 void metadata_sort_lines(const struct trace_metadata *book, uint32_t *lines, size_t count);
+/* Returns the description that a style is of. */
+const struct target *metadata_description(const struct trace_metadata *book,
+                                          const struct target_event *style);
 /* Returns the style of an event; NULL if no description has it. */
 const struct target_event *event_style(const struct trace_metadata *book,
                                        const struct event_info *event);

@@ -21,6 +21,44 @@ is "a changed text is noticed" "$(sed 's/ ready / signal /' "$texts/waiting.sent
     until_true finished changed.poet
     poet dump --json changed.poet | python3 "$root/tests/e2e/ucpp.py" waiting >/dev/null && echo accepted)" ""
 
+# ---- what libpoet-process records on a task's line is in no rule of ucpp.conf ----
+cat >piped.c <<'C'
+#include <poet.h>
+#include <unistd.h>
+POET_RUNTIME("ucpp");
+static poet_line_t self;
+static void mark(const char *type) { poet_event(self, poet_type(type, NULL), 0, 0); }
+int main(int argc, char **argv)
+{
+    int ends[2];
+    char got[1];
+    (void)argv;
+    self = poet_task("task", "main", NULL);
+    poet_task_switch(self);
+    mark("create");
+    mark("start");
+    if (pipe(ends) != 0 || write(ends[1], "x", 1) != 1)
+        return 1;
+    mark(argc > 1 ? "signal" : "sleep");
+    if (argc == 1 && read(ends[0], got, 1) != 1)
+        return 1;
+    mark("awake");
+    mark("end");
+    poet_task_switch(0);
+    return 0;
+}
+C
+poetcc -trace -processes -g -Wall -Wextra -Werror piped.c -o piped || exit 1
+for right in piped wrong; do
+    # shellcheck disable=SC2046
+    POET_OUTPUT=$right.poet ./piped $([ $right = piped ] || echo wrong) || not_ok "$right: the program ends with 0"
+    until_true finished $right.poet
+done
+check "a read in between is accepted" poet check piped.poet
+like "it is between events that a rule is about" "$(poet dump piped.poet | awk '{ print $3 }' | xargs)" "sleep read awake"
+is "what breaks the rule is not accepted" "$(poet check wrong.poet | grep -o '[a-z_]* must not follow [a-z]*')" \
+    "awake must not follow signal"
+
 # ---- a line without a name has that of the class in whose constructor it was opened ----
 cat >built.cc <<'C'
 #include <poet.h>
