@@ -247,8 +247,10 @@ static bool awaits_of(const void *context, const struct order_event *e, struct a
     const struct run *run = ((const struct interval_cache *)context)->run;
     const struct await *await = awaits_after(run, e);
     if (await)
-        *awaiting = (struct awaiting){
-            event_times_for_process(run, e) + (await->since_ns - e->time_ns), await->about, await->site};
+        *awaiting = (struct awaiting){.from_ns = event_times_for_process(run, e) +
+                                                 (await->since_ns - e->time_ns),
+                                      .about = await->about,
+                                      .site = await->site};
     return await != NULL;
 }
 
