@@ -48,7 +48,7 @@ if [ ! -e "$adapter" ]; then
         exit 1
     fi
     # the symbols that it wraps are those of the lines that begin with WRAP
-    sed -n 's/^WRAP[A-Z_]*(\(.*\)/\1/p' "$sources"/*.cc | grep -o '\b\(_Z[A-Za-z0-9_]*\|pthread_[a-z_]*\),' | tr -d , |
+    sed -n 's/^WRAP[A-Z_]*(\(.*\)/\1/p' "$sources"/*.cc | grep -o '\b\(_Z[A-Za-z0-9_]*\|pthread_[a-z_]*\|p*select\|p*poll\),' | tr -d , |
         sort -u | sed 's/^/--wrap=/' >"$building/wraps"
     mv "$building/wraps" "$adapter.wraps" && mv "$building/adapter" "$adapter" || exit 1
 fi

@@ -79,7 +79,7 @@ WRAP(int, pthread_cond_broadcast, pthread_cond_t *condition)
 static const char *lock_site(const void *lock, const char *site)
 {
     if (!code_is_pthread(site))
-        return site;
+        return code_call_of_library(site);
     section s;
     if (!s.self || !s.self->pthread_site)
         return nullptr;
@@ -334,11 +334,78 @@ WRAP(bool, _ZN9uCondLock9broadcastEv, uCondLock *lock)
     return __real__ZN9uCondLock9broadcastEv(lock);
 }
 
+/* ---- locks whose calls are inlined ----
+ *
+ * Of readers-writer and adaptive locks only the queue is seen: tasks block there, and another one
+ * wakes them. It is like a condition lock. */
+
+class queue_wait
+{
+    object *self;
+    const char *site;
+
+  public:
+    queue_wait(const uSpinLock *lock, const char *called)
+        : self(nullptr), site(code_call_of_library(called))
+    {
+        bool inlined = code_is_inline(called);
+        section s;
+        object *queue =
+            inlined && s.self ? object_of_lock(lock, CONDITION_LOCK, s.self, site) : nullptr;
+        if (!queue)
+            return;
+        self = s.self;
+        self->queue = queue;
+        self->woken_by = poet_event_t{0, 0};
+        mark(self, place_of(s.stack()), LOCK_WAIT, site, queue);
+    }
+
+    ~queue_wait()
+    {
+        if (!self)
+            return;
+        section s;
+        mark(self, place_of(s.stack()), LOCK_READY, site, self->queue, 0, self->woken_by);
+        self->queue = nullptr;
+    }
+};
+
+static void queue_wake(const uBaseTask &task, const char *site)
+{
+    section s;
+    object *o = s.self ? object_find(&task) : nullptr;
+    if (!o || !o->queue)
+        return;
+    mark(s.self, place_of(s.stack()), LOCK_SIGNAL, site, o->queue);
+    o->woken_by = s.self->last;
+}
+
+WRAP(void, _ZN3UPP16uProcessorKernel8scheduleEP9uSpinLock, uSpinLock *lock)
+{
+    queue_wait wait(lock, SITE);
+    __real__ZN3UPP16uProcessorKernel8scheduleEP9uSpinLock(lock);
+}
+
+WRAP(void, _ZN9uBaseTask4wakeEv, uBaseTask *task)
+{
+    queue_wake(*task, SITE);
+    __real__ZN9uBaseTask4wakeEv(task);
+}
+
+WRAP(void, _ZN8uCluster13makeTaskReadyER9uSequenceI11uBaseTaskDLEj, uCluster *cluster,
+     uSequence<uBaseTaskDL> *tasks, unsigned count)
+{
+    for (uBaseTaskDL *t = tasks->head(); t; t = tasks->succ(t))
+        queue_wake(t->task(), SITE);
+    __real__ZN8uCluster13makeTaskReadyER9uSequenceI11uBaseTaskDLEj(cluster, tasks, count);
+}
+
 /* ---- semaphores ---- */
 
 static void semaphore_record(UPP::uSemaphore *semaphore, event_type task, event_type of_semaphore,
-                             const char *site)
+                             const char *called)
 {
+    const char *site = code_call_of_library(called);
     section s;
     const object *o = s.self ? object_of_lock(semaphore, SEMAPHORE, s.self, site) : nullptr;
     if (o)
@@ -365,8 +432,8 @@ class semaphore_wait
     bool passed;
 
     semaphore_wait(UPP::uSemaphore *semaphore, UPP::uSemaphore *first, event_type type,
-                   const char *site)
-        : semaphore(semaphore), site(site), passed(true)
+                   const char *called)
+        : semaphore(semaphore), site(code_call_of_library(called)), passed(true)
     {
         if (first)
             semaphore_increase(first, site);

@@ -41,12 +41,13 @@ WRAP(void, _ZN3UPP17uSerialDestructorC1ENS_7uActionERNS_7uSerialER16uBasePriorit
      int position)
 {
     if (f == UPP::uYes) {
+        const char *site = code_call_of_member(SITE, FRAME, object_class(mutex));
         section s;
         object *o = s.self ? object_find(mutex) : nullptr;
         if (o)
             o->deleter = s.self->last;
         if (o && o->kind == TASK && !o->ended)
-            poet_wait_end(o->line);
+            poet_wait_end_at(o->line, site);
     }
     __real__ZN3UPP17uSerialDestructorC1ENS_7uActionERNS_7uSerialER16uBasePrioritySeqi(
         self, f, mutex, queue, position);
@@ -69,7 +70,7 @@ static void monitor_delete(const char *site)
 WRAP(void, _ZN3UPP17uSerialDestructorD1Ev, UPP::uSerialDestructor *self)
 {
     if (self->f == UPP::uYes)
-        monitor_delete(SITE);
+        monitor_delete(code_call_of_member(SITE, FRAME, object_class(&uThisTask().getSerial())));
     __real__ZN3UPP17uSerialDestructorD1Ev(self);
 }
 
@@ -134,17 +135,10 @@ class member_call
     }
 };
 
-static const char *monitor_class(const UPP::uSerial *mutex)
-{
-    unsliced part;
-    const object *o = object_find(mutex);
-    return o ? o->of_class : nullptr;
-}
-
 WRAP(void, _ZN3UPP13uSerialMemberC1ERNS_7uSerialER16uBasePrioritySeqi, UPP::uSerialMember *self,
      UPP::uSerial *mutex, uBasePrioritySeq *queue, int position)
 {
-    member_call call(mutex, code_call_of_member(SITE, FRAME, monitor_class(mutex)));
+    member_call call(mutex, code_call_of_member(SITE, FRAME, object_class(mutex)));
     __real__ZN3UPP13uSerialMemberC1ERNS_7uSerialER16uBasePrioritySeqi(self, mutex, queue, position);
     call.entered = true;
 }
@@ -203,25 +197,25 @@ WRAP(bool, _ZN3UPP7uSerial9acceptTryER16uBasePrioritySeqi, UPP::uSerial *mutex,
     if (position == DESTRUCTOR_POSITION ? mutex->destructorStatus != UPP::uSerial::DestrCalled
                                         : queue->empty())
         return __real__ZN3UPP7uSerial9acceptTryER16uBasePrioritySeqi(mutex, queue, position);
-    accept_wait wait(mutex, ACCEPT, code_call_of_members(SITE, FRAME, "uSerial"));
+    accept_wait wait(mutex, ACCEPT, code_call_of_library(SITE));
     return __real__ZN3UPP7uSerial9acceptTryER16uBasePrioritySeqi(mutex, queue, position);
 }
 
 WRAP(void, _ZN3UPP7uSerial11acceptPauseEv, UPP::uSerial *mutex)
 {
-    accept_wait wait(mutex, ACCEPT, code_call_of_members(SITE, FRAME, "uSerial"));
+    accept_wait wait(mutex, ACCEPT, code_call_of_library(SITE));
     __real__ZN3UPP7uSerial11acceptPauseEv(mutex);
 }
 
 WRAP(void, _ZN3UPP7uSerial11acceptPauseE9uDuration, UPP::uSerial *mutex, uDuration duration)
 {
-    accept_wait wait(mutex, TIMED_ACCEPT, code_call_of_members(SITE, FRAME, "uSerial"));
+    accept_wait wait(mutex, TIMED_ACCEPT, code_call_of_library(SITE));
     __real__ZN3UPP7uSerial11acceptPauseE9uDuration(mutex, duration);
 }
 
 WRAP(void, _ZN3UPP7uSerial11acceptPauseE5uTime, UPP::uSerial *mutex, uTime time)
 {
-    accept_wait wait(mutex, TIMED_ACCEPT, code_call_of_members(SITE, FRAME, "uSerial"));
+    accept_wait wait(mutex, TIMED_ACCEPT, code_call_of_library(SITE));
     __real__ZN3UPP7uSerial11acceptPauseE5uTime(mutex, time);
 }
 

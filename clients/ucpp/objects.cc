@@ -4,6 +4,7 @@
 #include <cstring>
 #include <cxxabi.h>
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/mman.h>
 
 POET_RUNTIME("ucpp");
@@ -277,10 +278,15 @@ void object_free(object *o, const void *mutex)
         objects.put(o);
 }
 
+static bool name_is_of_library(const char *name)
+{
+    return name[0] == 'u' && name[1] >= 'A' && name[1] <= 'Z';
+}
+
 /* Those of the library, such as buffers of files, are opened when they are used. */
 static bool object_is_of_library(const object *o)
 {
-    return o->of_class && o->of_class[0] == 'u' && o->of_class[1] >= 'A' && o->of_class[1] <= 'Z';
+    return o->of_class && name_is_of_library(o->of_class);
 }
 
 void object_open_early(object *self)
@@ -310,6 +316,8 @@ static OUT_OF_LINE uBaseTask *running_task() { return &uThisTask(); }
 
 section::section(const void *constructing) : task(running_task()), self(object_find(task))
 {
+    if (self && self->waits_for_io)
+        self = nullptr;
     object *pending = self ? self->pending : nullptr;
     if (!pending)
         return;
@@ -324,6 +332,13 @@ object *section::stack() const
     return o ? o : self;
 }
 
+const char *object_class(const void *address)
+{
+    unsliced part;
+    const object *o = object_find(address);
+    return o ? o->of_class : nullptr;
+}
+
 void object_forget_pending(const void *mutex)
 {
     section s(mutex);
@@ -336,8 +351,18 @@ void object_forget_pending(const void *mutex)
 
 struct code_place {
     const char *site, *of_class;
-    bool is_main, is_pthread;
+    bool is_code, is_main, is_pthread, is_library, is_inline;
 };
+
+/* Whether a symbol is that of a member of one of the library's classes, also an inline one. */
+static bool code_symbol_is_of_library(const char *symbol)
+{
+    if (strncmp(symbol, "_ZN", 3) != 0)
+        return false;
+    const char *space = symbol + 3 + strspn(symbol + 3, "K");
+    space += strncmp(space, "3UPP", 4) == 0 ? 4 : 0;
+    return name_is_of_library(space + strspn(space, "0123456789"));
+}
 
 /* Cuts the class out of a demangled name: "N::Buffer<int>::insert(int)" becomes "Buffer<int>". */
 static const char *code_cut_class(char *function, bool *is_main)
@@ -394,12 +419,18 @@ static code_place code_at(const char *site)
     code_place place = code_find(site);
     if (place.site == site)
         return place;
-    place = {site, nullptr, false, false};
+    place = {};
+    place.site = site;
     Dl_info in;
+    const ElfW(Sym) * symbol;
     char *function = nullptr;
     int status;
-    bool known = dladdr(site, &in) && in.dli_sname;
+    place.is_code = dladdr1(site, &in, (void **)&symbol, RTLD_DL_SYMENT) != 0;
+    bool known = place.is_code && in.dli_sname;
     place.is_pthread = known && strncmp(in.dli_sname, "pthread_", 8) == 0;
+    place.is_library = place.is_pthread || (known && code_symbol_is_of_library(in.dli_sname));
+    place.is_inline =
+        !place.is_library || place.is_pthread || ELF64_ST_BIND(symbol->st_info) == STB_WEAK;
     if (known)
         function = abi::__cxa_demangle(in.dli_sname, nullptr, nullptr, &status);
     if (function)
@@ -411,6 +442,7 @@ static code_place code_at(const char *site)
 
 const char *code_class(const char *site) { return code_at(site).of_class; }
 bool code_is_pthread(const char *site) { return code_at(site).is_pthread; }
+bool code_is_inline(const char *site) { return code_at(site).is_inline; }
 
 /* Returns the frame of the function that called the one with this frame; nullptr: unknown, as it
  * may have none. */
@@ -419,26 +451,55 @@ static void *const *code_outer_frame(void *const *frame)
     void *const *outer = static_cast<void *const *>(frame[0]);
     bool known =
         outer > frame && outer < uThisCoroutine().base_ && uintptr_t(outer) % sizeof *outer == 0;
-    return known && outer[1] ? outer : nullptr;
+    return known && code_at(static_cast<const char *>(outer[1]) - 1).is_code ? outer : nullptr;
 }
 
 static bool code_is_member(const char *site, const char *of_class)
 {
     code_place place = code_at(site);
-    return !place.is_main && place.of_class && of_class && strcmp(place.of_class, of_class) == 0;
+    return !place.is_main && !place.is_library && place.of_class && of_class &&
+           strcmp(place.of_class, of_class) == 0;
 }
 
 const char *code_call_of_member(const char *site, void *const *frame, const char *of_class)
 {
     void *const *member = code_is_member(site, of_class) ? code_outer_frame(frame) : nullptr;
-    return member ? static_cast<const char *>(member[1]) - 1 : site;
+    return code_call_of_library(member ? static_cast<const char *>(member[1]) - 1 : site);
 }
 
-const char *code_call_of_members(const char *site, void *const *frame, const char *of_class)
+/* (Not in the unwind.h of uC++.) */
+extern "C" _Unwind_Reason_Code
+_Unwind_Backtrace(_Unwind_Reason_Code (*)(struct _Unwind_Context *, void *), void *);
+
+/* The search for the first frame outside of the library that is around `site`. */
+struct library_call {
+    const char *site, *outside;
+    bool reached;
+};
+
+static _Unwind_Reason_Code code_leave_library(struct _Unwind_Context *frame, void *of)
 {
-    while (frame && code_is_member(site, of_class)) {
-        frame = code_outer_frame(frame);
-        site = frame ? static_cast<const char *>(frame[1]) - 1 : site;
-    }
-    return site;
+    library_call *call = static_cast<library_call *>(of);
+    const char *site = reinterpret_cast<const char *>(_Unwind_GetIP(frame)) - 1;
+    call->reached = call->reached || site == call->site;
+    if (!call->reached || code_at(site).is_library)
+        return _URC_NO_REASON;
+    call->outside = site;
+    return _URC_END_OF_STACK;
+}
+
+/* Whether the running task may unwind its stack, which takes a lock: not a task of the kernel, nor
+ * one that holds a spin lock. */
+static OUT_OF_LINE bool code_may_unwind()
+{
+    const auto &kernel = uKernelModule::uKernelModuleBoot;
+    return object_find(running_task()) && !kernel.disableInt && !kernel.disableIntSpin;
+}
+
+const char *code_call_of_library(const char *site)
+{
+    library_call call = {site, site, false};
+    if (code_at(site).is_library && code_may_unwind())
+        _Unwind_Backtrace(code_leave_library, &call);
+    return call.outside;
 }

@@ -78,10 +78,13 @@ struct object {
     raised_exception *raised;
     spinlock raised_lock;
     /* Of tasks: a monitor that it constructs, unless the constructor of another kind follows;
-     * its last event; and the one that ended its wait for a condition lock. */
+     * its last event; and the one that ended its wait for a condition lock, or in the queue of a
+     * lock whose calls are inlined. */
     object *pending;
     poet_event_t last, woken_by;
+    object *queue;
     bool ended;
+    bool waits_for_io; /* what the library does for it meanwhile is not followed */
     /* its call of pthread_*, and the mutex or condition variable of that; nullptr: there is none */
     const char *pthread_site;
     const void *pthread_object;
@@ -136,6 +139,8 @@ struct object {
     X(INCREASED, "increased")                                                                      \
     X(SLEEP, "sleep")                                                                              \
     X(AWAKE, "awake")                                                                              \
+    X(IO_WAIT, "io_wait")                                                                          \
+    X(IO_READY, "io_ready")                                                                        \
     X(MOVE, "move")                                                                                \
     X(RAISE, "raise")                                                                              \
     X(RAISED, "raised")
@@ -151,6 +156,9 @@ object *object_new(object_kind kind, const void *address, const void *site);
 /* Lets an object be found at another address, too. */
 void object_add(const void *address, object *o);
 void object_free(object *o, const void *mutex);
+/* Returns the class of the object at an address or with that mutex; nullptr: unknown. Outside of
+ * sections. */
+const char *object_class(const void *address);
 /* The mutex that the running task constructs is that of a task of the kernel, which has no line. */
 void object_forget_pending(const void *mutex);
 /* Opens the line of an object, unless it is open. `self`: the running task, or nullptr. Within a
@@ -205,7 +213,7 @@ class unsliced
 /* One in which the task reports what it does. */
 struct section : unsliced {
     uBaseTask *task;
-    object *self; /* nullptr: a task of the kernel */
+    object *self; /* nullptr: a task of the kernel, or one that waits for I/O */
 
     /* constructing: the mutex of an object that is not known to be a monitor yet */
     explicit section(const void *constructing = nullptr);
@@ -225,11 +233,16 @@ struct section : unsliced {
 const char *code_class(const char *site);
 /* Returns whether that is in the library's own pthread_* functions. Outside of sections. */
 bool code_is_pthread(const char *site);
-/* Returns where the member function was called that made the call at `site`; `frame` is that of
- * the called function. An inlined one has no frame of its own: that is `site`. Outside of
+/* Returns whether that is in the program, or in the part of the library that the program calls
+ * and that calls the kernel: inline functions and pthread_*. Outside of sections. */
+bool code_is_inline(const char *site);
+/* Returns where the program called the member function that made the call at `site`; `frame` is
+ * that of the called function. An inlined one has no frame of its own: that is `site`. Outside of
  * sections. */
 const char *code_call_of_member(const char *site, void *const *frame, const char *of_class);
-/* The same for members of the library that call each other. */
-const char *code_call_of_members(const char *site, void *const *frame, const char *of_class);
+/* Returns where the program called the library's function that made the call at `site`, by others
+ * of it or not; `site` if the library did, or if that is in no function of it. Outside of
+ * sections. */
+const char *code_call_of_library(const char *site);
 
 #endif

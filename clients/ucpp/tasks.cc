@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
+#include <poll.h>
+#include <sys/select.h>
 
 static bool task_is_of_kernel(const char *name)
 {
@@ -147,7 +149,7 @@ static void task_delete(uBaseTask &task, const char *site)
 WRAP(void, _ZN9uBaseTask15uTaskDestructorD1Ev, uBaseTask::uTaskDestructor *self)
 {
     if (self->f == UPP::uYes)
-        task_delete(self->task, SITE);
+        task_delete(self->task, code_call_of_member(SITE, FRAME, object_class(&self->task)));
     __real__ZN9uBaseTask15uTaskDestructorD1Ev(self);
 }
 
@@ -236,6 +238,86 @@ WRAP(uCluster *, _ZN9uBaseTask7migrateER8uCluster, uCluster *cluster)
     return __real__ZN9uBaseTask7migrateER8uCluster(cluster);
 }
 
+/* ---- waits for I/O ---- */
+
+/* A wait for files, sockets or pipes, unless it only looks. One of the waiting tasks looks for
+ * all of them; for that the library has a monitor, and a semaphore of each. */
+class io_wait
+{
+    object *self;
+    const char *site;
+
+  public:
+    io_wait(bool waits, const char *called) : self(nullptr), site(code_call_of_library(called))
+    {
+        section s;
+        if (!waits || !s.self)
+            return;
+        self = s.self;
+        mark(self, place_of(s.stack()), IO_WAIT, site);
+        self->waits_for_io = true;
+    }
+
+    ~io_wait()
+    {
+        if (!self)
+            return;
+        self->waits_for_io = false;
+        task_mark(IO_READY, site);
+    }
+};
+
+static bool io_waits(const struct timeval *limit)
+{
+    return !limit || limit->tv_sec || limit->tv_usec;
+}
+
+static bool io_waits(const struct timespec *limit)
+{
+    return !limit || limit->tv_sec || limit->tv_nsec;
+}
+
+WRAP(int, _ZN3UPP5uNBIO6selectER10uIOClosureRiP7timeval, UPP::uNBIO *self, uIOClosure *closure,
+     int *kinds, struct timeval *limit)
+{
+    io_wait wait(io_waits(limit), SITE);
+    return __real__ZN3UPP5uNBIO6selectER10uIOClosureRiP7timeval(self, closure, kinds, limit);
+}
+
+WRAP(int, _ZN3UPP5uNBIO6selectEiP6fd_setS2_S2_P7timeval, UPP::uNBIO *self, int count, fd_set *read,
+     fd_set *write, fd_set *except, struct timeval *limit)
+{
+    io_wait wait(io_waits(limit), SITE);
+    return __real__ZN3UPP5uNBIO6selectEiP6fd_setS2_S2_P7timeval(self, count, read, write, except,
+                                                                limit);
+}
+
+WRAP(int, select, int count, fd_set *read, fd_set *write, fd_set *except, struct timeval *limit)
+{
+    io_wait wait(io_waits(limit), SITE);
+    return __real_select(count, read, write, except, limit);
+}
+
+WRAP(int, pselect, int count, fd_set *read, fd_set *write, fd_set *except,
+     const struct timespec *limit, const sigset_t *mask)
+{
+    io_wait wait(io_waits(limit), SITE);
+    return __real_pselect(count, read, write, except, limit, mask);
+}
+
+WRAP(int, poll, struct pollfd *files, nfds_t count, int limit_ms)
+{
+    io_wait wait(limit_ms != 0, SITE);
+    return __real_poll(files, count, limit_ms);
+}
+
+WRAP(int, ppoll, struct pollfd *files, nfds_t count, const struct timespec *limit,
+     const sigset_t *mask)
+{
+    io_wait wait(io_waits(limit), SITE);
+    return __real_ppoll(files, count, limit, mask);
+}
+
 /* ---- coroutines ---- */
 
 static void coroutine_create(uBaseCoroutine *coroutine, UPP::uSerial *mutex, const char *name,
@@ -295,13 +377,14 @@ static void coroutine_run_stack(uBaseCoroutine *to, bool back)
 WRAP(void, _ZN14uBaseCoroutine20uCoroutineDestructorC1ERS_,
      uBaseCoroutine::uCoroutineDestructor *self, uBaseCoroutine *coroutine)
 {
+    const char *site = code_call_of_member(SITE, FRAME, object_class(coroutine));
     bool unwinds = coroutine->getState() != uBaseCoroutine::Halt && coroutine->last_;
     if (unwinds)
         coroutine_run_stack(coroutine, true);
     __real__ZN14uBaseCoroutine20uCoroutineDestructorC1ERS_(self, coroutine);
     if (unwinds)
         coroutine_run_stack(&uThisCoroutine(), true);
-    coroutine_delete(coroutine, SITE);
+    coroutine_delete(coroutine, site);
 }
 
 /* The thread goes from one stack to another one, and back to the one that resumed it last. */
@@ -372,7 +455,7 @@ WRAP(void, _ZN4uEHM9asyncTossERK14uBaseExceptionR14uBaseCoroutineNS0_9RaiseKindE
      bool again)
 {
     if (target->getState() != uBaseCoroutine::Halt)
-        exception_raise(*exception, *target, again, code_call_of_member(SITE, FRAME, "uEHM"));
+        exception_raise(*exception, *target, again, code_call_of_library(SITE));
     __real__ZN4uEHM9asyncTossERK14uBaseExceptionR14uBaseCoroutineNS0_9RaiseKindEb(exception, target,
                                                                                   kind, again);
 }

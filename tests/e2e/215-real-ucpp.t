@@ -11,7 +11,7 @@ if ! command -v u++ >/dev/null; then
 fi
 sources=$root/tests/e2e/ucpp
 six="semaphores accepting waiting coroutines fibonacci inside"
-more="locks kernelsem timeouts exceptions clusters threads"
+more="locks kernelsem timeouts exceptions clusters threads io inlined held"
 
 kernels="-nomulti,-debug -nomulti,-nodebug,-O2 -multi,-debug -multi,-nodebug,-O2"
 for kernel in $kernels; do
@@ -34,8 +34,23 @@ for kernel in $kernels; do
         [ "$kernel" != -nomulti,-debug ] || [ -z "${POET_TEST_KEEP-}" ] ||
             poet dump --json "$program.poet" | python3 "$sources/sent.py" >"$POET_TEST_KEEP/$program.sent"
     done
-    is "twelve programs, 5 runs each, $options: status, poet check, the lines of the reference" "$bad" ""
+    is "fifteen programs, 5 runs each, $options: status, poet check, the lines of the reference" "$bad" ""
 done
+
+# ---- waits for I/O, with what comes through pipes ----
+for kernel in "-multi -nodebug -O2" -debug; do
+    # shellcheck disable=SC2086
+    CXX=u++ poetcc++ -trace -processes -quiet $kernel "$sources/io.cc" -o io 2>err || cat err
+    rm -f io.poet
+    POET_OUTPUT=io.poet ./io
+    until_true finished io.poet
+    check "-processes, $kernel: poet check accepts events of two descriptions in a task" poet check io.poet
+    like "-processes, $kernel: the task waits where it calls the library, and reads what the other one wrote" \
+        "$(poet dump io.poet | grep ' T:reader ' | awk '{ print $3, $NF }' | xargs)" \
+        "io_wait io.cc:8.* read [^ ]* io_ready io.cc:8 end"
+done
+like "a task is deleted where its block ends" "$(poet dump io.poet)" "delete  *T:reader .* at io.cc:21"
+like "and its end is awaited there" "$(poet waits io.poet)" "main \(io.cc:21\) +awaits end"
 
 # ---- several processors and short time slices: every call is counted ----
 cat >slices.cc <<'C'
@@ -129,7 +144,7 @@ until_true finished stuck.poet
 blocked=$(poet blocked stuck.poet)
 like "a deadlock of two tasks is named" "$blocked" "DEADLOCK: 2 threads wait for each other"
 like "with the place of the call" "$blocked" "T:left calls a member of T:right at stuck.cc:2[0-9]"
-like "and the task main, which waits for one of them" "$blocked" "T:main waits for the end of T:"
+like "and the task main, which waits for one of them" "$blocked" "T:main waits for the end of T:[a-z]* at stuck.cc:3[0-9]"
 
 # ---- the adapter ----
 is "the adapter is built once for a kernel" "$(CXX=u++ poetcc++ -trace -quiet stuck.cc -o again 2>&1)" ""
