@@ -75,6 +75,8 @@ until_true finished ends.poet
 check "awaited task that ends: the trace passes poet check" poet check ends.poet
 is "awaited task that ends: poet blocked lists no thread" "$(poet blocked ends.poet)" 'no thread is blocked'
 like "awaited task that ends: poet waits attributes the wait" "$(poet waits ends.poet)" '1 +uc_main \(ends.c:7\) +awaits end +T:slow '
+is "awaited task that ends: the waiter is not where the other task ended" \
+    "$(poet states --list --threads T:main ends.poet | grep -c works)" 0
 like "awaited task that ends: no wait time is unattributed" "$(poet waits ends.poet)" 'unattributed 0.000 ms'
 
 UCPP_SCHEDULE=random UCPP_SEED=7 POET_OUTPUT=chance.poet ./ends

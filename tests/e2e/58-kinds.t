@@ -199,12 +199,22 @@ S
 is "states: all states of a lifetime" "$(poet states --json "$run" --threads t1 | cells created_ns running_ns blocked_ns runnable_ns other_off_cpu_ns exited_ns lifetime_ns)" \
     "1 29 15 5 - 10 60"
 is "states --list: the intervals with source lines and their sum" \
-    "$(poet states --list --threads t1 --json "$run" | cells state from_ns duration_ns elapsed_ns location object)" "created 0 1 1 - -
+    "$(poet states --list --threads t1 --json "$run" | cells state from_ns duration_ns elapsed_ns location object)" "created 0 1 1 0xa0 -
 running 1 9 10 0xd0 -
 blocked 10 15 25 0xd1 M:m
 runnable 25 5 30 0xd1 M:m
 running 30 20 50 0xd2 -
-exited 50 10 60 - -"
+exited 50 10 60 0xd3 -"
+now() { poet states --created --json "$run" "$@" | cells thread state location object | sort; }
+is "states --created: at 15, t1 and t2 are blocked, and where" "$(now --to 15ms)" "T:main running 0xa0 -
+T:t1 blocked 0xd1 M:m
+T:t2 blocked 0xb1 M:n
+T:t3 running 0xc0 -"
+is "states --created: at 28, t1 can run" "$(now --to 28ms | grep t1)" "T:t1 runnable 0xd1 M:m"
+is "states --created: at 1, t1 has not started" "$(now --to 1ms | grep t1)" "T:t1 created - -"
+is "states --created: at 55, t1 has exited" "$(now --to 55ms | grep t1)" "T:t1 exited 0xd3 -"
+is "states --created: at the end, t1 is deleted, and t2 runs" "$(now | grep 't[12]')" "T:t1 - - -
+T:t2 running 0xb3 -"
 is "waits --while: the holder ran, which waited itself, and then no thread" "$(waits --while)" "20 T:t1 contention contention 100 %:
   10 0xc0 → 0xc1 T:t3 propagated
   5 0xb2 → 0xb3 T:t2 direct
@@ -239,6 +249,13 @@ T:p3 4 1 3 1 3
 T:p4 5 1 4 1 4
 T:p5 6 1 5 1 5"
 is "states --tasks: each row has its time of creation" "$(poet states --tasks --json "$run" | cells created_at_ns | tr '\n' ' ')" "0 10 20 30 40 50 "
+is "states --created: times after the range are unknown" \
+    "$(poet states --created --to 28ms --json "$run" | cells thread created_at_ns started_at_ns ended_at_ns deleted_at_ns lifetime_ns)" \
+    "T:main - 0 - - 28
+T:p1 10 15 27 - 18
+T:p2 20 25 - - 8"
+like "states --created: how many there were" "$(poet states --created --to 28ms "$run")" \
+    "3 created, 3 started, 1 ended, 0 deleted; 2 executing"
 is "states --created: the first task created the others" "$(poet states --created --json "$run" | grep -o '"depth":.' | tr -dc 0-9)" 011111
 poet states "$run" --chart overview -o overview.pdf
 like "states --chart overview: execution intervals, with a legend" "$(pdftotext -layout overview.pdf - | tr -s ' \n' ' ')" \

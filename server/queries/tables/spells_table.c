@@ -38,7 +38,7 @@ struct interval_listing {
     const struct table_view *view;
     struct result_table table;
     uint32_t thread;
-    uint32_t place; /* where the thread has been since the last interval; 0: it ran, or unknown */
+    struct table_cell where; /* of the thread since the last interval; null: it ran, or unknown */
     int64_t so_far_ns, all_ns; /* sum of the durations so far: of the current thread, of all */
     bool full;
     struct cpu_source_counts sources;
@@ -53,9 +53,12 @@ static void spells_table_add_interval(void *context, const struct thread_state_i
 {
     struct interval_listing *l = context;
     int64_t took = spell->to_ns - spell->from_ns;
-    /* a thread that did not run is still where it was */
-    uint32_t place = spell->place ? spell->place : l->place;
-    l->place = spell->state == THREAD_STATE_RUNNING ? 0 : place;
+    bool ran = spell->state == THREAD_STATE_RUNNING || spell->state == THREAD_STATE_CREATED;
+    struct table_cell where = spell->place ? table_cell_place(table_place(l->view, spell->place))
+                              : l->where.is
+                                  ? l->where /* a thread that did not run is still where it was */
+                                  : table_site_cell(l->view, l->thread, spell->position);
+    l->where = ran ? (struct table_cell){0} : where;
     struct table_cell *cells =
         l->full ? NULL : table_add_row(&l->table, 0, table_event(l->view, spell->position));
     l->full |= !cells;
@@ -68,8 +71,7 @@ static void spells_table_add_interval(void *context, const struct thread_state_i
     cells[FROM] = table_cell_number(spell->from_ns);
     cells[DURATION] = table_cell_number(took);
     cells[ELAPSED] = table_cell_number(l->so_far_ns);
-    if (place)
-        cells[LOCATION] = table_cell_place(table_place(l->view, place));
+    cells[LOCATION] = where;
     cells[OBJECT] = table_cell_line(spell->about);
     if (spell->unexplained < UNATTRIBUTED_REASONS && spells_table_reasons[spell->unexplained])
         cells[UNATTRIBUTED] = table_cell_text(spells_table_reasons[spell->unexplained]);
@@ -107,10 +109,11 @@ static bool spells_table_step(void *work, uint64_t *budget)
         if (!table_lives(view, piece.course->thread))
             continue;
         l->thread = piece.course->thread;
-        l->so_far_ns = piece.first ? 0 : l->so_far_ns;
-        l->place = piece.first ? 0 : l->place;
-        if (piece.first)
+        if (piece.first) {
+            l->so_far_ns = 0;
+            l->where = (struct table_cell){0};
             cpu_source_row(&l->sources, view, piece.course);
+        }
         thread_states_visit(&view->lives, piece.course, piece.from_ns, piece.to_ns,
                             spells_table_add_interval, l);
     }

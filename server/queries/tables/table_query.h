@@ -65,6 +65,10 @@ int64_t table_length(const struct table_view *view);
 /* Convert places and code segments as numbered in the intervals. */
 struct table_place table_place(const struct table_view *view, uint32_t place);
 struct table_cell table_step(const struct table_view *view, uint32_t step);
+/* Returns the call site of an event that the thread made, or that created it; null if it is
+ * another's, or has none. */
+struct table_cell table_site_cell(const struct table_view *view, uint32_t thread,
+                                  uint64_t position);
 /* Line 0 if there is none. */
 struct event_id table_event(const struct table_view *view, uint64_t position);
 

@@ -113,6 +113,17 @@ struct event_id table_event(const struct table_view *view, uint64_t position)
     return (struct event_id){event.line, event.number};
 }
 
+struct table_cell table_site_cell(const struct table_view *view, uint32_t thread, uint64_t position)
+{
+    const struct run *run = view->run;
+    if (!table_event(view, position).line)
+        return (struct table_cell){0};
+    struct order_event event = order_event(run->order, position);
+    if (!event.site || (event.thread != thread && event.line != thread))
+        return (struct table_cell){0};
+    return table_cell_place(table_place(view, call_sites_for_line(run, event.site)));
+}
+
 int64_t table_length(const struct table_view *view)
 {
     int64_t from = INT64_MAX, to = INT64_MIN;

@@ -1,5 +1,6 @@
 /* Tables of tasks by their creation: the number of tasks at each, and the tree of creators. */
 #include "base/alloc.h"
+#include "server/queries/tables/cpu_source.h"
 #include "server/queries/tables/table_query.h"
 
 #include <stdio.h>
@@ -70,9 +71,12 @@ static int by_time(const void *a, const void *b)
     return tasks_tables_compare_times(*(const int64_t *)a, *(const int64_t *)b);
 }
 
+/* Returns the time at which a thread started, ended, or was deleted; one that was deleted without
+ * an event of its end has ended, too. */
 static int64_t moment_of(const struct thread_timeline *c, enum task_moment moment)
 {
-    return moment == STARTED ? c->start_ns : moment == ENDED ? c->end_ns : c->closed_ns;
+    int64_t end_ns = c->end_ns != INTERVALS_NEVER ? c->end_ns : c->closed_ns;
+    return moment == STARTED ? c->start_ns : moment == ENDED ? end_ns : c->closed_ns;
 }
 
 /* Returns the times of one kind of event of all threads, sorted, and how many are unknown, which
@@ -181,7 +185,17 @@ const struct table_preset preset_tasks = {
 
 /* ---- creators ---- */
 
-enum created_column { CHILD, CREATED_AT, STARTED_AT, ENDED_AT, DELETED_AT, LIFETIME };
+enum created_column {
+    CHILD,
+    CREATED_AT,
+    STARTED_AT,
+    ENDED_AT,
+    DELETED_AT,
+    LIFETIME,
+    STATE,
+    LOCATION,
+    OBJECT
+};
 
 static const struct column_definition tasks_tables_created_columns[] = {
     [CHILD] = {"thread", "thread", .kind = TABLE_LINE},
@@ -190,6 +204,9 @@ static const struct column_definition tasks_tables_created_columns[] = {
     [ENDED_AT] = {"ended_at_ns", "ended at", .kind = TABLE_NS},
     [DELETED_AT] = {"deleted_at_ns", "deleted at", .kind = TABLE_NS},
     [LIFETIME] = {"lifetime_ns", "lifetime", .kind = TABLE_NS},
+    [STATE] = {"state", "state", .kind = TABLE_TEXT},
+    [LOCATION] = {"location", "location", .kind = TABLE_PLACE},
+    [OBJECT] = {"object", "blocked on", .kind = TABLE_LINE},
 };
 
 struct task_family {
@@ -231,9 +248,59 @@ static bool is_root(const struct task_family *f, uint32_t i)
     return !maker || maker - 1 >= i;
 }
 
-static struct table_cell tasks_tables_time_cell(int64_t ns)
+/* Returns whether a time of a thread is known, and within the range. */
+static bool is_reached(const struct table_view *view, const struct thread_timeline *c, int64_t ns)
 {
-    return ns == INTERVALS_NEVER ? (struct table_cell){0} : table_cell_number(ns);
+    return ns != INTERVALS_NEVER && ns < table_until(view, c);
+}
+
+static struct table_cell tasks_tables_time_cell(const struct table_view *view,
+                                                const struct thread_timeline *c, int64_t ns)
+{
+    return is_reached(view, c, ns) ? table_cell_number(ns) : (struct table_cell){0};
+}
+
+static void tasks_tables_keep_interval(void *context, const struct thread_state_interval *spell)
+{
+    *(struct thread_state_interval *)context = *spell;
+}
+
+/* Returns the state of a thread, which has started and not exited, at the end of the range, or
+ * after the last that is known of it. */
+static struct thread_state_interval state_at_end(const struct table_view *view,
+                                                 const struct thread_timeline *c)
+{
+    int64_t begin, end, since, until = table_until(view, c),
+                               last_ns = c->count ? c->items[c->count - 1].to_ns : c->start_ns;
+    unsigned call;
+    struct thread_state_interval now = {.state = THREAD_STATE_RUNNING,
+                                        .position =
+                                            c->count ? c->items[c->count - 1].position : c->start};
+    thread_states_lifetime(&view->lives, c, &begin, &end);
+    end = end < until ? end : until;
+    if (end != last_ns || end == until)
+        thread_states_visit(&view->lives, c, end - 1, end, tasks_tables_keep_interval, &now);
+    if (until == INT64_MAX && now.state != THREAD_STATE_BLOCKED && cpu_source_known(view, c) &&
+        cpu_states_asleep(view->lives.spans, c->thread, view->run->clock.ended_ns, &since, &call))
+        now.state = THREAD_STATE_OFF_CPU;
+    return now;
+}
+
+/* Sets the state of a thread at the end of the range, and where it began; none after its join. */
+static void set_state(const struct table_view *view, struct table_cell *cells,
+                      const struct thread_timeline *c)
+{
+    if (is_reached(view, c, c->closed_ns))
+        return;
+    struct thread_state_interval now = {.state = THREAD_STATE_CREATED, .position = NO_POSITION};
+    if (is_reached(view, c, c->end_ns))
+        now = (struct thread_state_interval){.state = THREAD_STATE_EXITED, .position = c->end};
+    else if (is_reached(view, c, c->start_ns))
+        now = state_at_end(view, c);
+    cells[STATE] = table_cell_text(thread_state_name(now.state));
+    cells[LOCATION] = now.place ? table_cell_place(table_place(view, now.place))
+                                : table_site_cell(view, c->thread, now.position);
+    cells[OBJECT] = table_cell_line(now.about);
 }
 
 static void add_task(const struct table_view *view, struct result_table *t,
@@ -241,17 +308,18 @@ static void add_task(const struct table_view *view, struct result_table *t,
 {
     struct table_cell *cells =
         table_add_row(t, depth < 255 ? (uint8_t)depth : 255, table_event(view, c->made));
-    int64_t from, to;
+    int64_t from, to, until = table_until(view, c);
     if (!cells)
         return;
     cells[CHILD] = table_cell_line(c->thread);
-    cells[CREATED_AT] = tasks_tables_time_cell(c->made_ns);
-    cells[STARTED_AT] =
-        tasks_tables_time_cell(table_note_unknown_before(view, c) ? INTERVALS_NEVER : c->start_ns);
-    cells[ENDED_AT] = tasks_tables_time_cell(c->end_ns);
-    cells[DELETED_AT] = tasks_tables_time_cell(c->closed_ns);
+    cells[CREATED_AT] = tasks_tables_time_cell(view, c, c->made_ns);
+    if (!table_note_unknown_before(view, c))
+        cells[STARTED_AT] = tasks_tables_time_cell(view, c, c->start_ns);
+    cells[ENDED_AT] = tasks_tables_time_cell(view, c, c->end_ns);
+    cells[DELETED_AT] = tasks_tables_time_cell(view, c, c->closed_ns);
     if (thread_states_lifetime(&view->lives, c, &from, &to))
-        cells[LIFETIME] = table_cell_number(to - from);
+        cells[LIFETIME] = table_cell_number((to < until ? to : until) - from);
+    set_state(view, cells, c);
     table_row_line(t, c->thread);
     table_row_line(t, c->maker);
 }
@@ -282,6 +350,28 @@ static void add_family(const struct table_view *view, struct result_table *t,
     free(stack);
 }
 
+/* Adds how many tasks there were at the end of the range, and the source of their states. */
+static void add_notes(const struct table_view *view, const struct task_family *f,
+                      struct result_table *t)
+{
+    uint32_t counts[MOMENTS] = {0};
+    struct cpu_source_counts sources = {0};
+    for (uint32_t i = 0; i < f->count; i++) {
+        const struct thread_timeline *c = f->list[i];
+        for (unsigned m = 0; m < MOMENTS; m++)
+            counts[m] += is_reached(view, c, moment_of(c, (enum task_moment)m));
+        if (is_reached(view, c, c->start_ns) && !is_reached(view, c, moment_of(c, ENDED)))
+            cpu_source_row(&sources, view, c);
+    }
+    table_add_note(t,
+                   "%u created, %u started, %u ended, %u deleted; %u executing (created less "
+                   "ended)",
+                   f->count, counts[STARTED], counts[ENDED], counts[DELETED],
+                   f->count - counts[ENDED]);
+    if (sources.rows)
+        cpu_source_note(t, view, &sources, false);
+}
+
 static void fill_created(void *work, const struct table_view *view, struct result_table *t)
 {
     struct task_family f = family_of(view);
@@ -292,6 +382,7 @@ static void fill_created(void *work, const struct table_view *view, struct resul
     for (uint32_t i = 0; i < f.count; i++)
         if (is_root(&f, i))
             add_family(view, t, &f, i);
+    add_notes(view, &f, t);
     free(f.list);
     free(f.first);
     free(f.next);
