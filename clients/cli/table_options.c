@@ -34,7 +34,7 @@ static const struct table_command {
     const char *name, *rows, *charts, *tree;
     bool single; /* its rows cannot be compared with those of another run */
 } table_commands[] = {
-    {"states", "thread (default), processor, cluster or cpu",
+    {"states", "thread (default), state, processor, cluster or cpu",
      "transitions (thread states over time) or gantt (activity)", NULL, false},
     {"waits", "place (default), pattern, object, site, thread, wait or category",
      "bars (needs -o) or icicle (flame graph)", "waited", false},

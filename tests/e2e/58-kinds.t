@@ -205,6 +205,12 @@ blocked 10 15 25 0xd1 M:m
 runnable 25 5 30 0xd1 M:m
 running 30 20 50 0xd2 -
 exited 50 10 60 0xd3 -"
+is "states --by state: total, count, least and most of each state" \
+    "$(poet states --by state --threads t1 --json "$run" | cells state total_ns count min_ns max_ns)" "created 1 1 1 1
+runnable 5 1 5 5
+running 29 2 9 20
+blocked 15 1 15 15
+exited 10 1 10 10"
 now() { poet states --created --json "$run" "$@" | cells thread state location object | sort; }
 is "states --created: at 15, t1 and t2 are blocked, and where" "$(now --to 15ms)" "T:main running 0xa0 -
 T:t1 blocked 0xd1 M:m

@@ -1,4 +1,4 @@
-/* Table of states: how each thread spent its lifetime. */
+/* Table of states: how each thread spent its lifetime; a row per thread, or per state of each. */
 #include "base/alloc.h"
 #include "server/queries/tables/cpu_source.h"
 #include "server/queries/tables/lifetime_sweep.h"
@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_split(unsigned state)
 {
@@ -140,11 +141,9 @@ static struct cpu_source_counts count_sources(const struct states_work *m,
 }
 
 static void add_thread(const struct table_view *view, const struct thread_timeline *course,
-                       const struct thread_states *sums, struct result_table *t,
-                       struct thread_states *all)
+                       const struct thread_states *sums, struct result_table *t)
 {
-    struct table_cell *cells =
-        sums->life_ns ? table_add_row(t, 0, table_event(view, course->start)) : NULL;
+    struct table_cell *cells = table_add_row(t, 0, table_event(view, course->start));
     if (!cells)
         return;
     cells[0] = table_cell_line(course->thread);
@@ -152,7 +151,6 @@ static void add_thread(const struct table_view *view, const struct thread_timeli
     states_table_set_lifetime(cells, view, course);
     cells[2] = table_cell_number(sums->estimated_ns);
     table_row_line(t, course->thread);
-    thread_states_add(all, sums);
 }
 
 static void add_notes(struct result_table *t, const struct table_view *view,
@@ -163,6 +161,52 @@ static void add_notes(struct result_table *t, const struct table_view *view,
                        (double)all->unexplained_ns / 1e6, (unsigned long long)all->unexplained,
                        all->unexplained == 1 ? "" : "s");
     cpu_source_note(t, view, sources);
+}
+
+/* ---- a row per state ---- */
+
+enum state_column { THREAD, STATE, TOTAL, SHARE, COUNT, MIN, MAX };
+
+static bool is_by_state(const struct table_view *view)
+{
+    return strcmp(view->request->by, "state") == 0;
+}
+
+/* source: that of the states between waits. */
+static void add_state_columns(struct result_table *t, const char *source)
+{
+    const struct column_definition columns[] = {
+        [THREAD] = {"thread", "thread", .kind = TABLE_LINE},
+        [STATE] = {"state", "state", .kind = TABLE_TEXT},
+        [TOTAL] = {"total_ns", "total", .kind = TABLE_NS, .source = source},
+        [SHARE] = {"share", "% of lifetime", .kind = TABLE_SHARE, .source = source},
+        [COUNT] = {"count", "count", .kind = TABLE_COUNT, .source = source},
+        [MIN] = {"min_ns", "min", .kind = TABLE_NS, .source = source},
+        [MAX] = {"max_ns", "max", .kind = TABLE_NS, .source = source}};
+    table_add_columns(t, columns, sizeof columns / sizeof *columns);
+}
+
+/* Adds a row for each state that the thread was in. */
+static void add_states(const struct table_view *view, const struct thread_timeline *course,
+                       const struct thread_states *sums, struct result_table *t)
+{
+    for (unsigned state = 0; state < THREAD_STATES; state++) {
+        const struct state_sum *sum = &sums->of[state];
+        struct table_cell *cells =
+            sum->total_ns ? table_add_row(t, 0, table_event(view, course->start)) : NULL;
+        if (!cells)
+            continue;
+        cells[THREAD] = table_cell_line(course->thread);
+        cells[STATE] = table_cell_text(thread_state_name(state));
+        cells[TOTAL] = table_cell_number(sum->total_ns);
+        cells[SHARE] = table_cell_real((double)sum->total_ns / (double)sums->life_ns);
+        if (sum->count) {
+            cells[COUNT] = table_cell_number((int64_t)sum->count);
+            cells[MIN] = table_cell_number(sum->least_ns);
+            cells[MAX] = table_cell_number(sum->most_ns);
+        }
+        table_row_line(t, course->thread);
+    }
 }
 
 /* Adds a note about threads that were killed: their last event is not their end. */
@@ -204,6 +248,17 @@ static void add_others(struct result_table *t, uint32_t others)
     free(words);
 }
 
+static void add_rows(const struct table_view *view, const struct thread_timeline *course,
+                     const struct thread_states *sums, struct result_table *t)
+{
+    if (!sums->life_ns)
+        return;
+    if (is_by_state(view))
+        add_states(view, course, sums, t);
+    else
+        add_thread(view, course, sums, t);
+}
+
 static void states_table_fill(void *work, const struct table_view *view, struct result_table *t)
 {
     struct states_work *m = work;
@@ -211,17 +266,23 @@ static void states_table_fill(void *work, const struct table_view *view, struct 
     uint32_t threads = view->measured->thread_count;
     threads = m->sweep.thread < threads ? m->sweep.thread : threads;
     struct cpu_source_counts sources = count_sources(m, view, threads);
+    const char *source = cpu_source_text(&sources);
     t->title = xstrdup("states");
-    add_columns(t, cpu_source_text(&sources));
-    for (uint32_t i = 0; i < threads; i++)
-        add_thread(view, course_at(view, i), &m->threads[i], t, &all);
+    is_by_state(view) ? add_state_columns(t, source) : add_columns(t, source);
+    for (uint32_t i = 0; i < threads; i++) {
+        add_rows(view, course_at(view, i), &m->threads[i], t);
+        thread_states_add(&all, &m->threads[i]);
+    }
     uint32_t count = t->row_count;
-    set_sums(table_make_total(t), &all, cpu_source_any(&sources))[2] =
-        table_cell_number(all.estimated_ns);
+    if (is_by_state(view))
+        table_make_total(t)[TOTAL] = table_cell_number(all.life_ns);
+    else
+        set_sums(table_make_total(t), &all, cpu_source_any(&sources))[2] =
+            table_cell_number(all.estimated_ns);
     add_notes(t, view, &all, &sources);
     note_cut(t, view);
     table_arrange(t, view->request, NULL);
-    if (t->row_count < count && table_option(view->request, "others"))
+    if (t->row_count < count && !is_by_state(view) && table_option(view->request, "others"))
         add_others(t, count - t->row_count);
 }
 
@@ -231,7 +292,7 @@ static void free_work(void *work)
     free(work);
 }
 
-static const char *const states_table_groupings[] = {"thread", NULL};
+static const char *const states_table_groupings[] = {"thread", "state", NULL};
 
 const struct table_preset preset_states = {.what = "states",
                                            .by = states_table_groupings,
