@@ -6,6 +6,7 @@
 #include "clients/viewer/analysis/call_highlight.h"
 #include "clients/viewer/analysis/call_marks.h"
 #include "clients/viewer/analysis/callgraph_view.h"
+#include "clients/viewer/analysis/tab_controls.h"
 #include "clients/viewer/analysis/tab_list.h"
 #include "clients/viewer/state/highlights.h"
 #include "clients/viewer/state/table_model.h"
@@ -21,6 +22,7 @@ struct calls_tab {
     enum calls_shape {
         FLAT,
         TREE,
+        CALLEES,
         GRAPH,
         BOXES,
         BY_FILE,
@@ -41,8 +43,14 @@ struct calls_tab {
     struct call_filter_range range; /* of the last request */
 };
 
-static const char *const calls_shape_names[] = {"flat",   "tree", "graph",
-                                                "icicle", "file", "category"};
+static const struct tab_form calls_forms[] = {
+    [FLAT] = {"flat", "Flat", "Flat profile"},
+    [TREE] = {"tree", "Tree", "Call tree"},
+    [CALLEES] = {"callees", "Callees", "Functions and what each called, with times of calls"},
+    [GRAPH] = {"graph", "Graph", "Call graph"},
+    [BOXES] = {"icicle", "Icicle", "Icicle graph"},
+    [BY_FILE] = {"file", "Files", "By source file"},
+    [BY_CATEGORY] = {"category", "Categories", "By category"}};
 
 static struct calls_tab *calls_state(struct view *view)
 {
@@ -60,7 +68,7 @@ static void calls_extend_request(struct view *view, struct table_request *r)
     struct calls_tab *c = calls_state(view);
     call_filter_set_range(&c->range, view, r);
     c->asked = c->shape;
-    if (c->shape == GRAPH)
+    if (c->shape == GRAPH || c->shape == CALLEES)
         table_model_set_option(r, "graph", "yes");
     else if (c->shape == TREE || c->shape == BOXES)
         r->flags |= TABLE_TREE;
@@ -75,7 +83,7 @@ static void calls_group_table(struct view *view, struct result_table *t)
 {
     struct calls_tab *c = calls_state(view);
     struct table_names names = {view_metadata(view), view->server_link.sites};
-    struct call_groups_options how = {.by = calls_shape_names[c->asked], .tree = true};
+    struct call_groups_options how = {.by = calls_forms[c->asked].name, .tree = true};
     struct result_table groups = {0};
     if (!is_grouped(c->asked) || t->problem || !t->column_count)
         return;
@@ -256,12 +264,9 @@ static void calls_clear_marks(struct view *view)
 static void on_shape(GSimpleAction *action, GVariant *wanted, gpointer data)
 {
     struct calls_tab *c = calls_state(data);
-    const char *word = g_variant_get_string(wanted, NULL);
-    for (unsigned i = 0; i < G_N_ELEMENTS(calls_shape_names); i++)
-        if (strcmp(calls_shape_names[i], word) == 0) {
-            c->shape = (enum calls_shape)i;
-            g_simple_action_set_state(action, wanted);
-        }
+    size_t form = tab_controls_choose(action, wanted, calls_forms, G_N_ELEMENTS(calls_forms));
+    if (form < G_N_ELEMENTS(calls_forms))
+        c->shape = (enum calls_shape)form;
     if (calls_is_shown(data))
         tab_request(c->paged);
 }
@@ -313,60 +318,23 @@ static void on_searched(GtkSearchEntry *entry, gpointer data)
     calls_set_filter(data, gtk_editable_get_text(GTK_EDITABLE(entry)));
 }
 
-static GtkWidget *shape_button(const char *label, const char *shape, const char *about)
-{
-    GtkWidget *button = gtk_toggle_button_new_with_label(label);
-    gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.calls-shape");
-    gtk_actionable_set_action_target(GTK_ACTIONABLE(button), "s", shape);
-    gtk_widget_set_tooltip_text(button, about);
-    return button;
-}
-
-static GSimpleAction *add_action(struct view *view, const char *name, const GVariantType *type,
-                                 GVariant *state, GCallback does)
-{
-    GSimpleAction *action =
-        state ? g_simple_action_new_stateful(name, type, state) : g_simple_action_new(name, type);
-    g_signal_connect(action, "activate", does, view);
-    g_action_map_add_action(G_ACTION_MAP(view->window), G_ACTION(action));
-    g_object_unref(action);
-    return action;
-}
-
 static void add_actions(struct view *view, GtkWidget *entry)
 {
-    add_action(view, "calls-shape", G_VARIANT_TYPE_STRING,
-               g_variant_new_string(calls_shape_names[FLAT]), G_CALLBACK(on_shape));
-    add_action(view, "calls-by-thread", NULL, g_variant_new_boolean(FALSE),
-               G_CALLBACK(on_by_thread));
-    add_action(view, "calls-function", G_VARIANT_TYPE_STRING, NULL, G_CALLBACK(on_function));
-    GSimpleAction *text =
-        add_action(view, "calls-filter", G_VARIANT_TYPE_STRING, NULL, G_CALLBACK(on_filter));
+    tab_controls_add_action(view, "calls-shape", G_VARIANT_TYPE_STRING,
+                            g_variant_new_string(calls_forms[FLAT].name), G_CALLBACK(on_shape));
+    tab_controls_add_action(view, "calls-by-thread", NULL, g_variant_new_boolean(FALSE),
+                            G_CALLBACK(on_by_thread));
+    tab_controls_add_action(view, "calls-function", G_VARIANT_TYPE_STRING, NULL,
+                            G_CALLBACK(on_function));
+    GSimpleAction *text = tab_controls_add_action(view, "calls-filter", G_VARIANT_TYPE_STRING, NULL,
+                                                  G_CALLBACK(on_filter));
     g_object_set_data(G_OBJECT(text), "entry", entry);
-}
-
-/* Makes a widget scroll that is wider than the pane. */
-static GtkWidget *scrolled_along(GtkWidget *widget)
-{
-    GtkWidget *scrolled = gtk_scrolled_window_new();
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_AUTOMATIC,
-                                   GTK_POLICY_NEVER);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), widget);
-    return scrolled;
 }
 
 static GtkWidget *controls_new(struct view *view, GtkWidget *entry)
 {
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8),
-              *linked = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0),
-              *threads = gtk_check_button_new_with_label("By thread");
-    gtk_widget_add_css_class(linked, "linked");
-    gtk_box_append(GTK_BOX(linked), shape_button("Flat", "flat", "Flat profile"));
-    gtk_box_append(GTK_BOX(linked), shape_button("Tree", "tree", "Call tree"));
-    gtk_box_append(GTK_BOX(linked), shape_button("Graph", "graph", "Call graph"));
-    gtk_box_append(GTK_BOX(linked), shape_button("Icicle", "icicle", "Icicle graph"));
-    gtk_box_append(GTK_BOX(linked), shape_button("Files", "file", "By source file"));
-    gtk_box_append(GTK_BOX(linked), shape_button("Categories", "category", "By category"));
+    GtkWidget *row, *scrolled = tab_controls_row(&row),
+                    *threads = gtk_check_button_new_with_label("By thread");
     gtk_actionable_set_action_name(GTK_ACTIONABLE(threads), "win.calls-by-thread");
     g_object_set(entry, "placeholder-text", "Only functions with…", "width-chars", 8,
                  "max-width-chars", 28, NULL);
@@ -375,12 +343,11 @@ static GtkWidget *controls_new(struct view *view, GtkWidget *entry)
     gtk_accessible_update_property(GTK_ACCESSIBLE(entry), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    "Filter functions by name", -1);
     g_signal_connect(entry, "search-changed", G_CALLBACK(on_searched), view);
-    g_object_set(box, "margin-start", 8, "margin-end", 8, "margin-top", 4, "margin-bottom", 4,
-                 NULL);
-    gtk_box_append(GTK_BOX(box), linked);
-    gtk_box_append(GTK_BOX(box), threads);
-    gtk_box_append(GTK_BOX(box), entry);
-    return scrolled_along(box);
+    gtk_box_append(GTK_BOX(row),
+                   tab_controls_forms("calls-shape", calls_forms, G_N_ELEMENTS(calls_forms)));
+    gtk_box_append(GTK_BOX(row), threads);
+    gtk_box_append(GTK_BOX(row), entry);
+    return scrolled;
 }
 
 static void free_calls(gpointer data)

@@ -32,7 +32,6 @@ static void on_setup(GtkListItemFactory *factory, GtkListItem *item, gpointer da
     bool first = g_object_get_data(G_OBJECT(factory), "first") != NULL;
     const struct table_column *of = &all->table->columns[all->shown[column].column];
     grid_cell_setup(item, of, first);
-    grid_cell_widen(item, of, all->shown[column].chars);
     if (all->shown[column].style & GRID_CODE)
         grid_cell_set_code(item);
     if (all->shown[column].style & GRID_WORDS)
@@ -86,6 +85,9 @@ static void fill_cell(GridRow *row, GtkListItem *item)
     struct grid_columns *all = g_object_get_data(G_OBJECT(item), "columns");
     uint32_t column = GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(item), "column"));
     char *text = grid_columns_text(all, row->row, column);
+    if (!(all->shown[column].style & (GRID_CODE | GRID_WORDS)))
+        grid_cell_widen(item, &all->table->columns[all->shown[column].column],
+                        all->shown[column].chars);
     grid_cell_fill(item, text);
     free(text);
     if (all->shown[column].style & GRID_SHADED)
@@ -205,11 +207,17 @@ static glong grid_columns_longest_text(struct grid_columns *all, uint32_t shown)
     return most;
 }
 
-void grid_columns_make(struct grid_columns *all)
+/* Returns what identifies the columns that a table shows. */
+static guint grid_columns_key(const struct result_table *t)
 {
-    grid_columns_find_max_share(all);
-    if (all->column_count == all->table->column_count || !all->table->column_count)
-        return;
+    guint key = 0;
+    for (uint32_t i = 0; i < t->column_count; i++)
+        key = key * 31 + g_str_hash(t->columns[i].name) + t->columns[i].detail;
+    return key;
+}
+
+static void grid_columns_replace(struct grid_columns *all)
+{
     GListModel *columns = gtk_column_view_get_columns(GTK_COLUMN_VIEW(all->widget));
     while (g_list_model_get_n_items(columns)) {
         GtkColumnViewColumn *column = g_list_model_get_item(columns, 0);
@@ -221,9 +229,19 @@ void grid_columns_make(struct grid_columns *all)
         add_all(all);
     for (const struct grid_column *c = all->wanted; c && c->name; c++)
         grid_columns_add_requested(all, c);
+}
+
+void grid_columns_make(struct grid_columns *all)
+{
+    guint key = grid_columns_key(all->table);
+    grid_columns_find_max_share(all);
+    if (!all->table->column_count)
+        return;
+    if (all->key != key)
+        grid_columns_replace(all);
+    all->key = key;
     for (uint32_t i = 0; i < all->shown_count; i++)
-        all->shown[i].chars = grid_columns_longest_text(all, i);
-    all->column_count = all->table->column_count;
+        all->shown[i].chars = MAX(all->shown[i].chars, grid_columns_longest_text(all, i));
 }
 
 void grid_columns_resort(struct grid_columns *all)

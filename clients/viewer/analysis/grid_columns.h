@@ -35,11 +35,12 @@ struct grid_columns {
         unsigned style;
         glong chars; /* of its longest text, as far as examined */
     } shown[LIMIT_TABLE_COLUMNS];
-    uint32_t shown_count, column_count; /* column_count: of the table that they were made for */
+    uint32_t shown_count;
+    guint key; /* of the columns of the table that they were made for */
     double most; /* the greatest share of a row */
 };
 
-/* Creates the columns for the first table; later tables must have the same. */
+/* Creates the columns, unless they are those of the last table; widens them for longer texts. */
 void grid_columns_make(struct grid_columns *columns);
 /* Returns the text of a row in the n-th visible column; new memory. */
 char *grid_columns_text(struct grid_columns *columns, uint32_t row, uint32_t shown);
