@@ -165,6 +165,7 @@ static void actions_do_wait_coloring(struct view *v)
 static bool is_critical(const struct view *v) { return *actions_path_setting((struct view *)v); }
 static bool actions_is_wait_coloring(const struct view *v) { return v->viewer_settings.tints; }
 static void do_states(struct view *v) { analysis_pane_open(v, "states"); }
+static void do_threads(struct view *v) { analysis_pane_open(v, "threads"); }
 static void do_waits(struct view *v) { analysis_pane_open(v, "waits"); }
 static void do_path(struct view *v) { analysis_pane_open(v, "path"); }
 static void do_calls(struct view *v) { analysis_pane_open(v, "calls"); }
@@ -425,6 +426,7 @@ const struct action action_table[] = {
     {"View", "show-trouble", "Problems tab", "<Alt>t", actions_do_problems, NULL},
     {"View", "show-text", "Description tab", "<Alt>x", do_text, NULL},
     {"View", "show-states", "Thread States tab", "<Alt>s", do_states, NULL},
+    {"View", "show-threads", "Threads tab", "<Alt>h", do_threads, NULL},
     {"View", "show-waits", "Waits tab", "<Alt>a", do_waits, NULL},
     {"View", "show-path", "Critical Path tab", "<Alt>p", do_path, NULL},
     {"View", "show-calls", "Profile tab", "<Alt>c", do_calls, NULL},

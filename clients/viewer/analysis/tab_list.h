@@ -5,7 +5,8 @@
 #include "clients/viewer/analysis/tab.h"
 
 #define PAGES(X)                                                                                   \
-    X(states) X(waits) X(path) X(calls) X(source) X(memory) X(resources) X(meters) X(predictions)
+    X(states)                                                                                      \
+    X(threads) X(waits) X(path) X(calls) X(source) X(memory) X(resources) X(meters) X(predictions)
 #define PAGE_DECLARE(name) extern const struct tab page_##name;
 PAGES(PAGE_DECLARE)
 
