@@ -221,6 +221,12 @@ static void write_table(struct view *view, FILE *f)
     tab_print(analysis_pane_current_tab(view), f);
 }
 
+/* Writes what is beside the table. */
+static void write_aside(struct view *view, FILE *f)
+{
+    tab_print_aside(analysis_pane_current_tab(view), f);
+}
+
 /* Writes the curve of metrics above the table. */
 static void write_curve(struct view *view, FILE *f)
 {
@@ -270,6 +276,7 @@ static const struct script_state_part {
     {"bands", write_bands},
     {"overview-bands", write_overview_bands},
     {"table", write_table},
+    {"aside", write_aside},
     {"curve", write_curve},
     {"tab", write_tab},
     {"panel", write_panel},

@@ -2,6 +2,7 @@
 
 #include "clients/symbols/symbolizer.h"
 #include "clients/viewer/analysis/placement_bands.h"
+#include "clients/viewer/analysis/state_details.h"
 #include "clients/viewer/analysis/state_intervals.h"
 #include "clients/viewer/state/viewport.h"
 #include "clients/viewer/state/table_model.h"
@@ -354,8 +355,12 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
     (void)widget;
     x = (int)(x / view->viewport.unit_px);
     y = (int)(y / view->viewport.unit_px);
-    if (keyboard || x < viewport_names_px(&view->viewport))
+    if (keyboard || !band_rows_are_shown(view))
         return FALSE;
+    if (x < viewport_names_px(&view->viewport)) {
+        gtk_tooltip_set_text(tooltip, "Click for the states of this thread");
+        return band_at(view, y / ROW_PX) != NULL;
+    }
     int n = y / ROW_PX - count_rows(view);
     struct band_rows *bands = band_rows_find(view);
     char *text = band_rows_interval_at(view, x, y, &spell) ? state_interval_describe(&names, &spell)
@@ -374,9 +379,13 @@ static void on_click(GtkGestureClick *gesture, int presses, double x, double y, 
     struct view *view = data;
     struct state_interval spell;
     double unit = view->viewport.unit_px;
+    const struct band_row *band =
+        band_rows_are_shown(view) ? band_at(view, (int)(y / unit) / ROW_PX) : NULL;
     (void)gesture;
     (void)presses;
-    if (band_rows_interval_at(data, x / unit, y / unit, &spell) && spell.event.line)
+    if (band && x / unit < viewport_names_px(&view->viewport))
+        state_details_show(view, view->scene_cache.scene->rows[band->row].line);
+    else if (band_rows_interval_at(data, x / unit, y / unit, &spell) && spell.event.line)
         go_to_event(data, spell.event, NO_POSITION);
 }
 

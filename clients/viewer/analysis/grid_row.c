@@ -42,7 +42,7 @@ void grid_row_changed(GridRow *row) { g_signal_emit(row, grid_row_changed_signal
 /* ---- trees ---- */
 
 /* Returns what identifies a row in the next table: what it is about, not its figures, except for
- * the number of a source line. */
+ * the number of a source line, or the begin of an interval. */
 static guint64 grid_row_key(const struct result_table *t, uint32_t row, guint64 above,
                             uint32_t line)
 {
@@ -59,7 +59,10 @@ GPtrArray *grid_row_make_tree(const struct result_table *t)
 {
     GPtrArray *roots = g_ptr_array_new_with_free_func(g_object_unref);
     GridRow *last[256] = {NULL};
-    uint32_t line = result_table_find_column(t, "line");
+    uint32_t line = result_table_find_column(t, "line"),
+             from = result_table_find_column(t, "from_ns");
+    if (line == t->column_count && from < t->column_count && !t->columns[from].detail)
+        line = from;
     for (uint32_t i = 0; i < t->row_count; i++) {
         unsigned depth = t->rows[i].depth;
         while (depth && !last[depth - 1])

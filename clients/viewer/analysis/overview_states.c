@@ -1,6 +1,7 @@
 #include "clients/viewer/analysis/overview_states.h"
 
 #include "clients/metadata/trace_metadata.h"
+#include "clients/viewer/analysis/state_details.h"
 #include "clients/viewer/analysis/state_intervals.h"
 #include "clients/viewer/state/viewport.h"
 #include "clients/viewer/state/viewer_settings.h"
@@ -183,12 +184,15 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
 static void on_click(GtkGestureClick *gesture, int presses, double x, double y, gpointer data)
 {
     struct view *view = data;
+    const struct state_bands *lives = measured_states_of(view);
+    int row = lives ? row_at(lives, (int)(y / view->viewport.unit_px) / ROW_PX - 1) : -1;
     (void)gesture;
     (void)presses;
-    (void)y;
     x /= view->viewport.unit_px;
     if (overview_states_are_shown(view) && x >= viewport_names_px(&view->viewport))
         overview_zoom_into_marks(view, x);
+    else if (row >= 0)
+        state_details_show(view, lives->rows[row]);
 }
 
 /* ---- construction ---- */

@@ -26,6 +26,7 @@ struct tab_instance {
     bool stale; /* the table is outdated */
     bool given_up; /* the user cancelled it */
     bool wants_focus;
+    bool divided; /* the width was divided between the table and what is beside it */
 };
 
 /* ---- requests ---- */
@@ -305,6 +306,12 @@ void tab_print(struct tab_instance *p, FILE *f)
         grid_print(p->grid, f);
 }
 
+void tab_print_aside(struct tab_instance *p, FILE *f)
+{
+    if (p->page->aside)
+        p->page->aside->print(p->view, f);
+}
+
 void tab_request(struct tab_instance *p)
 {
     table_model_cancel(&p->tabled);
@@ -437,7 +444,8 @@ const char *tab_message(const struct tab_instance *p)
 
 bool tab_is_busy(const struct tab_instance *p)
 {
-    return table_model_is_running(&p->tabled) || (p->soon && p->stale);
+    return table_model_is_running(&p->tabled) || (p->soon && p->stale) ||
+           (p->page->aside && p->page->aside->is_busy && p->page->aside->is_busy(p->view));
 }
 
 /* ---- construction ---- */
@@ -478,6 +486,31 @@ static GtkWidget *label_new(bool dim)
     return label;
 }
 
+/* Divides the width when there is something beside the table for the first time. */
+static void tab_on_width(GObject *object, GParamSpec *spec, gpointer data)
+{
+    struct tab_instance *p = data;
+    int width = gtk_widget_get_width(GTK_WIDGET(object));
+    (void)spec;
+    if (p->divided || width <= 0 ||
+        !gtk_widget_get_visible(gtk_paned_get_end_child(GTK_PANED(object))))
+        return;
+    p->divided = true;
+    gtk_paned_set_position(GTK_PANED(object), (int)(width * (1 - p->page->aside->share)));
+}
+
+/* Returns the table with what is beside it. */
+static GtkWidget *tab_contents(struct tab_instance *p)
+{
+    if (!p->page->aside)
+        return p->stack;
+    GtkWidget *paned = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
+    gtk_paned_set_start_child(GTK_PANED(paned), p->stack);
+    gtk_paned_set_end_child(GTK_PANED(paned), p->page->aside->widget(p->view));
+    g_signal_connect(paned, "notify::max-position", G_CALLBACK(tab_on_width), p);
+    return paned;
+}
+
 struct tab_instance *tab_new(struct view *view, const struct tab *page)
 {
     struct tab_instance *p = g_new0(struct tab_instance, 1);
@@ -501,7 +534,7 @@ struct tab_instance *tab_new(struct view *view, const struct tab *page)
     gtk_box_append(GTK_BOX(p->box), p->working);
     if (page->header)
         gtk_box_append(GTK_BOX(p->box), page->header(view));
-    gtk_box_append(GTK_BOX(p->box), p->stack);
+    gtk_box_append(GTK_BOX(p->box), tab_contents(p));
     gtk_box_append(GTK_BOX(p->box), p->foot);
     g_signal_connect(p->box, "destroy", G_CALLBACK(on_destroy), p);
     g_object_set_data_full(G_OBJECT(p->box), "page", p, g_free);

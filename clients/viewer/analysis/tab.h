@@ -14,6 +14,14 @@
 struct view;
 struct tab_instance;
 
+/* What is beside the table of a tab, or beside what replaces it. */
+struct tab_aside {
+    double share; /* of the width, until it is dragged */
+    GtkWidget *(*widget)(struct view *view);
+    bool (*is_busy)(struct view *view); /* it awaits a response; or NULL */
+    void (*print)(struct view *view, FILE *f); /* for scripts */
+};
+
 struct tab {
     const char *name, *title; /* for actions; for display */
     /* the request: a preset, and what a row stands for ("": the preset's default) */
@@ -32,6 +40,7 @@ struct tab {
     void (*pointed)(struct view *view); /* Ctrl and a click on the selected row; or NULL */
     /* Returns the widget to show instead of the table; NULL, or returns NULL: the table. */
     GtkWidget *(*replacement)(struct view *view);
+    const struct tab_aside *aside; /* or NULL */
     void (*on_notification)(struct view *view,
                             enum notification what); /* while it is visible; or NULL */
     void (*clear)(struct view *view); /* another run; or NULL */
@@ -75,5 +84,6 @@ const char *tab_save(struct tab_instance *paged, const char *file);
 void tab_select(struct tab_instance *paged, int row);
 void tab_enter(struct tab_instance *paged);
 void tab_print(struct tab_instance *paged, FILE *f);
+void tab_print_aside(struct tab_instance *paged, FILE *f);
 
 #endif
