@@ -369,7 +369,7 @@ static void add_notes(const struct table_view *view, const struct task_family *f
                    f->count, counts[STARTED], counts[ENDED], counts[DELETED],
                    f->count - counts[ENDED]);
     if (sources.rows)
-        cpu_source_note(t, view, &sources, false);
+        cpu_source_note(t, view, &sources);
 }
 
 static void fill_created(void *work, const struct table_view *view, struct result_table *t)
