@@ -90,6 +90,7 @@ static void member_enter(section &s, object *o, const char *site)
     poet_set_current_line(o->line);
 }
 
+/* (One of the library whose beginning was not seen is left in between: a filebuf's.) */
 static void member_leave(const char *site)
 {
     section s;
@@ -97,6 +98,8 @@ static void member_leave(const char *site)
     if (!stack || !stack->innermost)
         return;
     bool deleted = object_is_deleted(stack->innermost->in);
+    if (!deleted && stack->innermost->in != object_find(&s.task->getSerial()))
+        return;
     poet_line_t from = place_of(stack);
     visit_end(stack);
     poet_line_t to = place_of(stack);
