@@ -7,7 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define USAGE_ASLEEP 64u /* besides the metrics of wire/os_usage.h; a value is an enum sleep_call */
+/* Besides the metrics of wire/os_usage.h. The low byte of a value is an enum sleep_call, the rest
+ * the address of the futex, if the thread waits at one. */
+#define USAGE_ASLEEP 64u
+#define SLEEP_VALUE(call, word) ((uint64_t)(word) << 8 | (call))
+#define SLEEP_VALUE_CALL(value) ((unsigned)((value)&0xff))
+#define SLEEP_VALUE_WORD(value) ((uint64_t)(value) >> 8)
 
 /* number, NAME, displayed name */
 #define SLEEP_CALLS(A)                                                                             \

@@ -86,6 +86,7 @@ void encode_sleeper(struct encoder *out, const struct sleeper_info *sleeper)
     encode_u32(out, sleeper->thread);
     encode_u64(out, (uint64_t)sleeper->since_ns);
     encode_u8(out, sleeper->call);
+    encode_u64(out, sleeper->word);
     encode_event_info(out, &sleeper->event);
 }
 
@@ -94,6 +95,7 @@ void decode_sleeper(struct decoder *in, struct sleeper_info *sleeper)
     *sleeper = (struct sleeper_info){.thread = decode_u32(in)};
     sleeper->since_ns = (int64_t)decode_u64(in);
     sleeper->call = decode_u8(in);
+    sleeper->word = decode_u64(in);
     decode_event_info(in, &sleeper->event);
 }
 

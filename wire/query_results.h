@@ -73,6 +73,7 @@ struct sleeper_info {
     uint32_t thread; /* the thread line */
     int64_t since_ns; /* when it went to sleep */
     uint8_t call; /* an enum sleep_call (wire/asleep.h); 0: the call is unknown */
+    uint64_t word; /* address of the futex at which it waits; 0: none, or unknown */
     struct event_info event; /* its last one */
 };
 

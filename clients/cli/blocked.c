@@ -159,9 +159,11 @@ static void blocked_print_sleepers(const struct blocked_report *r)
         wait_duration_text(since, sizeof since, &r->waits->now, s->since_ns);
         event_id_print(at, sizeof at, s->event.at);
         const char *call = sleep_call_name(s->call);
-        printf("    %s%s%s%s%s %s, after event %s%s%s\n", terminal_color_begin(COLOR_THREAD),
+        char *futex = wait_list_futex(r->book, r->subject->sites, s);
+        printf("    %s%s%s%s%s%s%s %s, after event %s%s%s\n", terminal_color_begin(COLOR_THREAD),
                metadata_label(r->book, s->thread), terminal_color_end(), *call ? " in " : "", call,
-               since, at, *site ? " at " : "", site);
+               futex ? " " : "", futex ? futex : "", since, at, *site ? " at " : "", site);
+        free(futex);
     }
 }
 
@@ -253,6 +255,9 @@ static struct json_object *blocked_sleeper_json(const struct blocked_report *r,
     json_object_object_add(o, "since_ns", json_object_new_int64(s->since_ns));
     json_object_object_add(o, "call",
                            s->call ? json_object_new_string(sleep_call_name(s->call)) : NULL);
+    json_object_object_add(o, "futex", s->word ? json_object_new_uint64(s->word) : NULL);
+    json_object_object_add(o, "object",
+                           json_take_text(wait_list_futex(r->book, r->subject->sites, s)));
     json_object_object_add(o, "last", json_event_id(s->event.at));
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
     return o;

@@ -4,6 +4,7 @@
 #include "wire/asleep.h"
 #include "wire/query_results.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -108,6 +109,17 @@ static void wait_list_append_calls(FILE *to, const struct wait_list *waits)
     }
     if (*between == ',')
         putc(')', to);
+}
+
+char *wait_list_futex(const struct trace_metadata *book, struct symbolizer *sites,
+                      const struct sleeper_info *sleeper)
+{
+    const struct line_metadata *line = metadata_line(book, sleeper->thread);
+    if (!sleeper->word || !line)
+        return NULL;
+    const char *name = symbolizer_symbol(sites, line->is.process, sleeper->word);
+    return name ? xasprintf("%s (0x%" PRIx64 ")", name, sleeper->word)
+                : xasprintf("0x%" PRIx64, sleeper->word);
 }
 
 char *wait_list_sleepers(const struct wait_list *waits)

@@ -3,6 +3,8 @@
 #ifndef CLIENTS_CONNECTION_WAIT_LIST_H
 #define CLIENTS_CONNECTION_WAIT_LIST_H
 
+#include "clients/metadata/trace_metadata.h"
+#include "clients/symbols/symbolizer.h"
 #include "wire/request.h"
 #include "wire/query_results.h"
 #include "wire/trace_view.h"
@@ -27,6 +29,10 @@ struct event_id *wait_list_pairs(const struct wait_list *waits, uint32_t *count)
 /* Returns "2 threads sleep in calls that are not traced (futex 1, poll 1), since 0.041200 s", which
  * the caller frees, or NULL if there are none. */
 char *wait_list_sleepers(const struct wait_list *waits);
+/* Returns the futex at which a thread sleeps, with the variable that contains it: "more+40
+ * (0x7f00)"; NULL: it sleeps at none, or it is not known. The caller frees it. */
+char *wait_list_futex(const struct trace_metadata *book, struct symbolizer *sites,
+                      const struct sleeper_info *sleeper);
 void wait_list_free(struct wait_list *waits); /* leaves it empty */
 
 bool wait_list_is_in_cycle(const struct wait_list *waits, uint32_t thread);

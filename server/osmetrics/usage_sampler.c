@@ -47,7 +47,7 @@ struct sampler_thread { /* of a thread */
     uint64_t reported_ns; /* time of its last report */
     uint64_t still_ns; /* the sample by which it had run last */
     bool looked; /* where it sleeps since then */
-    uint8_t asleep; /* an enum asleep, as last reported */
+    uint64_t asleep; /* as last reported: a value of USAGE_ASLEEP */
 };
 
 static size_t text_of_file(const struct usage_sampler *s, const char *name, char *to, size_t room)
@@ -251,7 +251,8 @@ static bool is_of_loader(const struct usage_sampler *s, uint64_t word)
     return is;
 }
 
-static enum sleep_call asleep_in(const struct usage_sampler *s, pid_t tid)
+/* Returns a value of USAGE_ASLEEP. */
+static uint64_t asleep_in(const struct usage_sampler *s, pid_t tid)
 {
     char text[256];
     uint64_t word;
@@ -259,7 +260,9 @@ static enum sleep_call asleep_in(const struct usage_sampler *s, pid_t tid)
     if (!size)
         return asleep_wchan(text, text_of_thread(s, tid, "wchan", text, sizeof text));
     enum sleep_call is = asleep_syscall(text, size, &word);
-    return is == SLEEP_IN_FUTEX && is_of_loader(s, word) ? SLEEP_IN_LOADER : is;
+    if (is != SLEEP_IN_FUTEX)
+        return is;
+    return SLEEP_VALUE(is_of_loader(s, word) ? SLEEP_IN_LOADER : is, word);
 }
 
 /* Looks once for each sleep.  Reports that the thread runs again one sample later, since running
@@ -279,7 +282,7 @@ static void put_asleep(const struct usage_sampler *s, const struct sampled_threa
     if (kept->looked || now_ns - kept->still_ns < ASLEEP_NS)
         return;
     kept->looked = true;
-    kept->asleep = (uint8_t)asleep_in(s, thread->tid);
+    kept->asleep = asleep_in(s, thread->tid);
     if (kept->asleep)
         usage_put(now, thread->code, USAGE_ASLEEP, kept->asleep);
 }

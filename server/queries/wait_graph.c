@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "server/timing/cpu_states.h"
 #include "server/run/awaits.h"
+#include "wire/asleep.h"
 #include "wire/query_results.h"
 
 #include <stdlib.h>
@@ -489,8 +490,10 @@ static void wait_graph_send_sleeper(const struct run *run, const struct wait_gra
                                     struct response *reply)
 {
     uint64_t position = order_thread_last(run->order, a->thread);
-    struct sleeper_info sleeper = {
-        .thread = a->thread, .since_ns = a->since_ns, .call = (uint8_t)a->call};
+    struct sleeper_info sleeper = {.thread = a->thread,
+                                   .since_ns = a->since_ns,
+                                   .call = (uint8_t)SLEEP_VALUE_CALL(a->call),
+                                   .word = SLEEP_VALUE_WORD(a->call)};
     if (position == NO_POSITION || position < order_first(run->order))
         return;
     referenced_lines_note(a->thread);

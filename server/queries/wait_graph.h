@@ -46,7 +46,7 @@ struct wait_graph {
     struct wait_graph_sleeper { /* running threads that are asleep according to the kernel */
         uint32_t thread;
         int64_t since_ns;
-        unsigned call; /* an enum asleep */
+        uint64_t call; /* a value of USAGE_ASLEEP */
     } *asleep;
     uint32_t asleep_count;
     uint32_t *waiter_of; /* by line - 1: 1 + index in `waiters`; 0: it does not wait */

@@ -18,7 +18,7 @@ void cpu_placement_clocked(struct run *run, uint32_t line, int64_t at_ns, uint64
                            bool unknown_before);
 void cpu_placement_switched(struct run *run, uint32_t line, unsigned what, unsigned cpu,
                             int64_t at_ns); /* cpu UINT_MAX: not known */
-/* Records the call in which a thread sleeps, an enum asleep. */
+/* Records the call in which a thread sleeps, a value of USAGE_ASLEEP. */
 void cpu_placement_asleep(struct run *run, uint32_t line, uint64_t call, int64_t at_ns);
 /* placements of tasks on carriers, for filling */
 struct placements *cpu_placement_tasks(struct run *run);

@@ -85,7 +85,7 @@ static const struct cpu_turn *sleep_until_end(const struct cpu_turns *t, int64_t
 
 /* Uses sampling from outside, if no context switch is known.  Returns whether it last found the
  * thread asleep. */
-static bool seen_asleep(const struct cpu_state_thread *t, int64_t *since_ns, unsigned *call)
+static bool seen_asleep(const struct cpu_state_thread *t, int64_t *since_ns, uint64_t *call)
 {
     *since_ns = t ? t->asleep_ns : 0;
     *call = t && !t->awake ? t->asleep : SLEEP_IN_NOT;
@@ -93,7 +93,7 @@ static bool seen_asleep(const struct cpu_state_thread *t, int64_t *since_ns, uns
 }
 
 bool cpu_states_asleep(const struct cpu_states *spans, uint32_t line, int64_t end_ns,
-                       int64_t *since_ns, unsigned *call)
+                       int64_t *since_ns, uint64_t *call)
 {
     const struct cpu_state_thread *t = cpu_states_thread(spans, line);
     if (!t || !t->turns.count)
@@ -109,7 +109,7 @@ bool cpu_states_asleep(const struct cpu_states *spans, uint32_t line, int64_t en
 int64_t cpu_states_seen_asleep_ns(const struct cpu_states *spans, uint32_t line, int64_t end_ns)
 {
     int64_t since_ns;
-    unsigned call;
+    uint64_t call;
     bool seen = cpu_states_asleep(spans, line, end_ns, &since_ns, &call) && call != SLEEP_IN_NOT;
     return seen ? cpu_states_thread(spans, line)->asleep_ns : INT64_MIN;
 }

@@ -37,7 +37,7 @@ struct cpu_state_thread {
     struct cpu_samples clocks; /* at its events; ready_ns is not set */
     int64_t before_ns; /* the part of each sample that it ran before its first event */
     bool ended; /* the last sample is the thread's own value at its exit */
-    unsigned asleep; /* an enum asleep: the call in which it was last seen sleeping, */
+    uint64_t asleep; /* a value of USAGE_ASLEEP: the call in which it was last seen sleeping, */
     int64_t asleep_ns; /* and when */
     bool awake; /* it was seen running since then */
 };

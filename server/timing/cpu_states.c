@@ -100,10 +100,10 @@ static struct cpu_sample *sample_of(struct cpu_samples *s, int64_t at_ns, size_t
 void cpu_states_note_sleep(struct cpu_states *spans, uint32_t line, uint64_t call, int64_t at_ns)
 {
     struct cpu_state_thread *t = made_thread(spans, line);
-    t->awake = call == SLEEP_IN_NOT;
+    t->awake = SLEEP_VALUE_CALL(call) == SLEEP_IN_NOT;
     if (t->awake)
         return; /* (a thread that is killed while asleep runs once more, to exit) */
-    t->asleep = call < SLEEP_IN_CALLS ? (unsigned)call : SLEEP_IN_OTHER;
+    t->asleep = SLEEP_VALUE_CALL(call) < SLEEP_IN_CALLS ? call : SLEEP_IN_OTHER;
     t->asleep_ns = at_ns;
 }
 

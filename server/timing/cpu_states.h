@@ -72,7 +72,7 @@ void cpu_states_free(struct cpu_states *spans); /* NULL: nothing */
  * drops and counts all. cpu: UINT_MAX if it is not known. */
 void cpu_states_switched(struct cpu_states *spans, uint32_t line, enum switch_kind what,
                          unsigned cpu, int64_t at_ns);
-/* Records the call, an enum asleep, in which the thread was seen sleeping. */
+/* Records the call in which the thread was seen sleeping: a value of USAGE_ASLEEP. */
 void cpu_states_note_sleep(struct cpu_states *spans, uint32_t line, uint64_t call, int64_t at_ns);
 /* Records the accumulated running time or, with `delay`, runnable time at a time. last: the thread
  * exited and reported the value itself. */
@@ -126,11 +126,11 @@ int64_t cpu_states_known_ns(const struct cpu_states *spans, uint32_t line);
  * if there is none, or if it is a placed task. */
 int64_t cpu_states_last_ns(const struct cpu_states *spans, uint32_t line);
 /* Returns whether, as the last that is known of it, a thread gave up its CPU, and sets *since_ns.
- * Uses context switches; without any, sampling from outside. *call: an enum asleep, if the thread
- * was seen in that call since then. end_ns: when the whole run had exited, 0 if it has not; a
- * thread that is killed while asleep gets a CPU once more, to exit. */
+ * Uses context switches; without any, sampling from outside. *call: a value of USAGE_ASLEEP, if
+ * the thread was seen in that call since then. end_ns: when the whole run had exited, 0 if it has
+ * not; a thread that is killed while asleep gets a CPU once more, to exit. */
 bool cpu_states_asleep(const struct cpu_states *spans, uint32_t line, int64_t end_ns,
-                       int64_t *since_ns, unsigned *call);
+                       int64_t *since_ns, uint64_t *call);
 /* Returns when a thread was seen in the call in which it then sleeps; INT64_MIN if it was not. */
 int64_t cpu_states_seen_asleep_ns(const struct cpu_states *spans, uint32_t line, int64_t end_ns);
 

@@ -85,6 +85,8 @@ two='^2 threads are asleep in untraced calls (futex 1, loader 1), since [0-9.]* 
 check "live run: sleeping threads are counted by call" until_true said asleep "$three"
 check "live run: the lock of the loader is told apart from other futexes" until_true said loads "$two"
 like "live run: the call of each thread is given" "$(poet blocked asleep.poet)" '^    T:work.* in poll '
+like "live run: the futex is named by its variable" "$(poet blocked asleep.poet)" '^    T:work.* in futex word \(0x[0-9a-f]+\) '
+like "poet blocked --json: the futex has its address" "$(poet blocked --json asleep.poet)" '"futex": ?[0-9]+,"object": ?"word \(0x'
 end_own_processes asleep
 end_own_processes loads
 over() { poet stat --json "$1.poet" | grep -q '"finished":true'; }

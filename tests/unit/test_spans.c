@@ -134,19 +134,20 @@ static void the_call_of_the_last_sleep_is_known(void **context)
     (void)context;
     struct cpu_states *spans = cpu_states_new();
     int64_t since_ns;
-    unsigned call;
+    uint64_t call;
     cpu_states_note_sleep(spans, T, SLEEP_IN_POLL, 150 * MS);
     assert_true(cpu_states_asleep(spans, T, 0, &since_ns, &call) && call == SLEEP_IN_POLL);
     cpu_states_note_sleep(spans, T, SLEEP_IN_NOT, 200 * MS);
     assert_false(cpu_states_asleep(spans, T, 0, &since_ns, &call));
     cpu_states_switched(spans, T, SWITCH_ASLEEP, 0, 300 * MS);
     assert_true(cpu_states_asleep(spans, T, 0, &since_ns, &call) && call == SLEEP_IN_NOT);
-    cpu_states_note_sleep(spans, T, SLEEP_IN_FUTEX, 410 * MS);
-    assert_true(cpu_states_asleep(spans, T, 0, &since_ns, &call) && call == SLEEP_IN_FUTEX);
+    cpu_states_note_sleep(spans, T, SLEEP_VALUE(SLEEP_IN_FUTEX, 0x7f00), 410 * MS);
+    assert_true(cpu_states_asleep(spans, T, 0, &since_ns, &call));
+    assert_true(SLEEP_VALUE_CALL(call) == SLEEP_IN_FUTEX && SLEEP_VALUE_WORD(call) == 0x7f00);
     cpu_states_switched(spans, T, SWITCH_ON, 0, 1300 * MS);
     cpu_states_note_sleep(spans, T, SLEEP_IN_NOT, 1310 * MS);
     assert_true(cpu_states_asleep(spans, T, 1320 * MS, &since_ns, &call));
-    assert_true(since_ns == 300 * MS && call == SLEEP_IN_FUTEX);
+    assert_true(since_ns == 300 * MS && SLEEP_VALUE_CALL(call) == SLEEP_IN_FUTEX);
     assert_false(cpu_states_asleep(spans, T, 0, &since_ns, &call));
     cpu_states_free(spans);
 }

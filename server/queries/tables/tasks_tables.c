@@ -272,7 +272,7 @@ static struct thread_state_interval state_at_end(const struct table_view *view,
 {
     int64_t begin, end, since, until = table_until(view, c),
                                last_ns = c->count ? c->items[c->count - 1].to_ns : c->start_ns;
-    unsigned call;
+    uint64_t call;
     struct thread_state_interval now = {.state = THREAD_STATE_RUNNING,
                                         .position =
                                             c->count ? c->items[c->count - 1].position : c->start};
@@ -356,19 +356,22 @@ static void add_notes(const struct table_view *view, const struct task_family *f
 {
     uint32_t counts[MOMENTS] = {0};
     struct cpu_source_counts sources = {0};
+    uint32_t running = 0;
     for (uint32_t i = 0; i < f->count; i++) {
         const struct thread_timeline *c = f->list[i];
         for (unsigned m = 0; m < MOMENTS; m++)
             counts[m] += is_reached(view, c, moment_of(c, (enum task_moment)m));
-        if (is_reached(view, c, c->start_ns) && !is_reached(view, c, moment_of(c, ENDED)))
+        if (is_reached(view, c, c->start_ns) && !is_reached(view, c, moment_of(c, ENDED))) {
             cpu_source_row(&sources, view, c);
+            running++;
+        }
     }
     table_add_note(t,
                    "%u created, %u started, %u ended, %u deleted; %u executing (created less "
                    "ended)",
                    f->count, counts[STARTED], counts[ENDED], counts[DELETED],
                    f->count - counts[ENDED]);
-    if (sources.rows)
+    if (running)
         cpu_source_note(t, view, &sources);
 }
 
