@@ -68,6 +68,13 @@ POET_OUTPUT=noted.poet ./noted 2>/dev/null &
 pids="$pids $!"
 noted() { poet blocked noted.poet >answer 2>/dev/null && grep -q '^1 thread is asleep in an untraced call' answer; }
 check "poet blocked gives the text of the last event" until_true noted || cat answer
+printf 'int main(void) { return 0; }\n' >ends.c
+poetcc -trace -g ends.c -o ends
+if command -v strace >/dev/null && strace -f -e trace=prctl -o calls env POET_OUTPUT=ends.poet ./ends 2>/dev/null; then
+    like "libpoet permits its server to read where threads sleep" "$(cat calls)" 'prctl\(PR_SET_PTRACER, [1-9][0-9]*'
+else
+    skip "strace is not installed, or not permitted"
+fi
 program=$(own_processes asleep | head -n 1)
 if [ -S "run/poet-$program.sock" ]; then
     like "poet attach names the call in which a thread sleeps" "$(timeout 120 poet attach "$program" 2>&1)" \

@@ -4,6 +4,7 @@
 #include "tests/unit/unit.h"
 
 #include <stddef.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -87,6 +88,10 @@ static void test_allowed(void **state)
     assert_int_equal(NOT_BY(KILLS(SYS_process_vm_readv), RETURN(SECCOMP_RET_ALLOW)),
                      BIT(ALLOWED_PEEK));
     assert_int_equal(NOT_BY(KILLS(SYS_sigaltstack), RETURN(SECCOMP_RET_LOG)), BIT(ALLOWED_STACKS));
+    assert_int_equal(NOT_BY(LOAD(NR), EQUAL(SYS_prctl, 0, 3), LOAD(ARGUMENT),
+                            EQUAL(PR_SET_PTRACER, 0, 1), RETURN(SECCOMP_RET_TRAP),
+                            RETURN(SECCOMP_RET_ALLOW)),
+                     BIT(ALLOWED_TRACING));
     assert_int_equal(NOT_BY(KILLS(SYS_sendto), RETURN(SECCOMP_RET_ALLOW)), BIT(ALLOWED_RECORDING));
     assert_int_equal(seccomp_denied_by(NULL, 0),
                      (BIT(ALLOWED_COUNT) - 1) & ~BIT(ALLOWED_RECORDING));

@@ -56,6 +56,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -215,6 +216,19 @@ static bool lifecycle_decode_welcome(int fd, unsigned timeout_ms, struct error *
     return false;
 }
 
+static bool lifecycle_begins; /* before the program runs */
+
+/* Lets the server read in which calls threads sleep, which Yama would refuse; only at the
+ * beginning, since the program may permit another process later. */
+static void lifecycle_permit_server(int fd)
+{
+    struct ucred server = {0};
+    socklen_t size = sizeof server;
+    if (lifecycle_begins && seccomp_allows(ALLOWED_TRACING) &&
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &server, &size) == 0 && server.pid > 0)
+        prctl(PR_SET_PTRACER, (unsigned long)server.pid, 0, 0, 0);
+}
+
 /* Begins a new lifetime under a server that was connected: a new instance, with all declarations
  * sent again. */
 static bool lifecycle_introduce(int fd, unsigned timeout_ms, struct error *why)
@@ -242,6 +256,7 @@ static bool lifecycle_introduce(int fd, unsigned timeout_ms, struct error *why)
         stderr_log_print_once("%s", complaint);
     if (welcome && (!server_needs_socket || socket_sender_begin())) {
         user_metrics_announce();
+        lifecycle_permit_server(fd);
         return true;
     }
     if (!begun && !cut)
@@ -490,7 +505,9 @@ static void lifecycle_start_process(void)
     tracer_clock_begin();
     server_begin();
     bool first = !environment_get("POET_RUN");
+    lifecycle_begins = true;
     lifecycle_attach();
+    lifecycle_begins = false;
     if (atomic_load(&current_lifetime)) {
         measurement_wanted_begin();
         measurement_choice_announce();

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -128,6 +129,8 @@ static const struct need {
     {ALLOWED_STREAMS, SYS_close, {0}},
     {ALLOWED_STREAMS, SYS_nanosleep, {0}},
     {ALLOWED_STREAMS, SYS_clock_gettime, {CLOCK_MONOTONIC}},
+    {ALLOWED_TRACING, SYS_prctl, {PR_SET_PTRACER}},
+    {ALLOWED_TRACING, SYS_getsockopt, {0, SOL_SOCKET, SO_PEERCRED}},
     {ALLOWED_LIMITS, SYS_prlimit64, {0, RLIMIT_NOFILE}},
     {ALLOWED_LIMITS, SYS_newfstatat, {(uint64_t)AT_FDCWD}},
     {ALLOWED_LIMITS, SYS_rt_sigprocmask, {0}},
