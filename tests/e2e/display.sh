@@ -26,7 +26,7 @@ not_shown() { ! shown "$1"; }
 
 # pixels bytes|colors NAME [WIDTHxHEIGHT+X+Y]: the pixels of a window, or of a part of it; the number of their colors
 pixels() {
-    xwd -silent -id "$(window "$2")" 2>/dev/null | python3 "$root/tests/e2e/pixels.py" "$1" ${3:+"$3"} 2>/dev/null
+    xwd -silent -id "$(window "$2")" 2>/dev/null | python3 -IS "$root/tests/e2e/pixels.py" "$1" ${3:+"$3"} 2>/dev/null
 }
 picture() { pixels bytes "$@" | cksum; }
 # Is there something to be seen?  A window that is not drawn yet has few colours.
