@@ -405,6 +405,13 @@ uint64_t interval_cache_generation(const struct run *run)
 }
 int64_t interval_cache_end_ns(const struct run *run) { return run->clock.last_ns; }
 
+static int64_t interval_cache_replaced_ns(const void *of, uint32_t line)
+{
+    const struct run *run = of;
+    uint64_t last = run_process_replaced(run, run_line_at(run, line)->process);
+    return last == NO_POSITION ? INTERVALS_NEVER : event_times_fitted(run, last);
+}
+
 struct lifetimes interval_cache_lifetimes(const struct run *run)
 {
     const struct cpu_states *states = cpu_placement_states(run);
@@ -412,6 +419,8 @@ struct lifetimes interval_cache_lifetimes(const struct run *run)
                               .spans = states,
                               .records = states,
                               .calls = &run->contexts,
+                              .replaced_ns = interval_cache_replaced_ns,
+                              .run = run,
                               .start_ns = run->clock.start_ns};
 }
 

@@ -358,20 +358,21 @@ bool run_step(struct run *run, uint64_t looks)
     return all;
 }
 
-/* Returns whether exec replaced the program.  An equal process number does not prove that, as
- * numbers are reused; but the first event after an exec follows an event of the old program. */
-static bool run_process_replaced(const struct run *run, uint32_t index)
+/* (An equal process number does not prove it, as numbers are reused; but the first event after an
+ * exec follows an event of the old program.) */
+uint64_t run_process_replaced(const struct run *run, uint32_t process)
 {
-    uint32_t next = run->processes.items[index].next;
+    uint32_t next = process < run->processes.count ? run->processes.items[process].next : 0;
     uint64_t sent = next ? process_creation_message(run, next - 1) : NO_POSITION;
     uint32_t thread = sent != NO_POSITION ? order_event(run->order, sent).thread : 0;
-    return thread && run_line_at(run, thread)->process == index;
+    return thread && run_line_at(run, thread)->process == process ? sent : NO_POSITION;
 }
 
 bool run_process_exited(const struct run *run, uint32_t process)
 {
     return process < run->processes.count && !run->processes.items[process].connected &&
-           (run->processes.items[process].ended || run_process_replaced(run, process));
+           (run->processes.items[process].ended ||
+            run_process_replaced(run, process) != NO_POSITION);
 }
 
 bool run_exited(const struct run *run, uint32_t line)

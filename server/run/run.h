@@ -162,6 +162,9 @@ bool run_step(struct run *run, uint64_t looks);
 /* Adds a process to the run; returns its index. */
 uint32_t run_process(struct run *run, struct run_process process);
 
+/* Returns the position of the last event before exec replaced the program of a process by another
+ * one; NO_POSITION if it did not. */
+uint64_t run_process_replaced(const struct run *run, uint32_t process);
 /* Returns whether a process has exited by itself, or was replaced by exec. */
 bool run_process_exited(const struct run *run, uint32_t process);
 /* The same for the process of a line. */

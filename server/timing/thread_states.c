@@ -57,7 +57,10 @@ int64_t thread_states_alive_until(const struct lifetimes *lives, const struct th
         lives->calls ? call_contexts_of_line(lives->calls, c->thread) : NULL;
     if (calls && calls->count && calls->items[0].sums.open)
         until = thread_states_max(until, (int64_t)(calls->head.time_ns - lives->start_ns));
-    return until;
+    int64_t replaced = lives->replaced_ns && until != INTERVALS_NEVER
+                           ? lives->replaced_ns(lives->run, c->thread)
+                           : INTERVALS_NEVER;
+    return replaced != INTERVALS_NEVER ? thread_states_min(until, replaced) : until;
 }
 
 bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_timeline *c,

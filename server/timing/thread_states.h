@@ -61,6 +61,10 @@ struct lifetimes {
     /* What says that a thread without an exit still lived, whatever the source of its states is; */
     const struct cpu_states *records; /* NULL: nothing */
     const struct call_contexts *calls; /* NULL: nothing */
+    /* Returns when exec replaced the program of a line, of which later records tell nothing;
+     * INTERVALS_NEVER if it did not.  NULL: no program was replaced. */
+    int64_t (*replaced_ns)(const void *run, uint32_t line);
+    const void *run; /* its argument */
     uint64_t start_ns; /* begin of the run on the clock of the function profile */
 };
 
