@@ -22,6 +22,8 @@ hangs() {
         for pattern; do grep -Eq -- "$pattern" said || return 1; done
     }
     check "$what: poet blocked says what keeps the threads waiting" until_true says "$@" || cat said
+    like "$what: poet report says that the program still runs" "$(poet report "$what.poet" 2>/dev/null)" \
+        '^the file is still being written; later activity is unknown$'
     kill -STOP $(own_processes "$what") # none sees the end of another one
     kill -KILL $(own_processes "$what")
     wait $program 2>/dev/null

@@ -50,7 +50,9 @@ void table_note_missing(const struct table_view *view, struct result_table *t)
         table_add_note(t, "%llu unordered event%s excluded", (unsigned long long)pending,
                        pending == 1 ? "" : "s");
     if (run->file.unfinished)
-        table_add_note(t, "the trace is truncated; later activity is unknown");
+        table_add_note(t, run->file.still_written
+                              ? "the file is still being written; later activity is unknown"
+                              : "the trace is truncated; later activity is unknown");
     if (unsent)
         table_add_note(t, "%llu program%s killed or disconnected; %s last events may be missing",
                        (unsigned long long)unsent, unsent == 1 ? " was" : "s were",
