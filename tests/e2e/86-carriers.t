@@ -141,7 +141,7 @@ is 'pool: all worker threads had tasks, by their names' "$(poet states pool.poet
 POET_OUTPUT=killed.poet ./pool 50 killed 2>/dev/null
 until_true finished killed.poet
 agrees killed killed.poet cluster
-is 'killed: the last placement of a task is known' "$(poet states killed.poet --list --json --threads 1 | tail -n 2 | grep -o '"worker":[^}]*')" \
+is 'killed: the last placement of a task is known' "$(poet states killed.poet --list --json --threads 1 | tail -n 2 | grep -o '"worker":[^,}]*')" \
     '"worker":"worker 1"'
 # Through a saved state of the file, and read again from it.
 start_server -o again/ -q
