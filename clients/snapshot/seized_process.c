@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,15 +315,6 @@ static void seizing_copy_threads(struct seizing *z)
 
 /* ---- after the stop ---- */
 
-/* Threads that did not stop in time trap later: they are released then. */
-static void seizing_release_late(struct seizing *z)
-{
-    z->began_ns = seizing_now_ns();
-    while (seizing_await(z) && !seizing_is_late(z))
-        ;
-    seizing_release(z);
-}
-
 /* Copies threads that were not stopped and sleep. Forgets those that have run meanwhile: what they
  * are in is not what was read before. */
 static void seizing_copy_unstopped(struct snapshot *s)
@@ -365,17 +357,31 @@ static void seizing_read_name(struct snapshot *s)
     s->name = xstrdup(path);
 }
 
+/* Threads that did not stop in time would trap later, and remain so. They are released by the end
+ * of the thread that seized them: ptrace(2). */
+static void *seizing_run(void *user)
+{
+    struct seizing *z = user;
+    seizing_stop(z);
+    if (!z->refused && z->s->thread_count)
+        seizing_copy_threads(z);
+    seizing_release(z);
+    return NULL;
+}
+
 bool seized_process_read(struct snapshot *s, uint32_t pid, struct error *error)
 {
     struct seizing z = {.s = s};
+    pthread_t tracer;
     *s = (struct snapshot){.pid = pid, .core = -1};
     seizing_read_name(s);
-    seizing_stop(&z);
-    if (!z.refused && s->thread_count)
-        seizing_copy_threads(&z);
-    seizing_release(&z);
+    int failed = pthread_create(&tracer, NULL, seizing_run, &z);
+    if (failed) {
+        error_set(error, "%u: no thread can be created: %s", pid, strerror(failed));
+        return false;
+    }
+    pthread_join(tracer, NULL);
     s->stopped_ns = z.began_ns ? seizing_now_ns() - z.began_ns : 0;
-    seizing_release_late(&z);
     seizing_copy_unstopped(s);
     seizing_drop_gone(&z);
     free(z.threads);
