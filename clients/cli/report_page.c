@@ -358,15 +358,6 @@ static void report_page_write_sleeper(const struct report_page *p, uint32_t row)
     free(event);
 }
 
-/* Prints what was not traced: notes of the findings that are no advice. */
-static void report_page_write_untraced(const struct report_page *p)
-{
-    const struct result_table *t = &p->tables[REPORT_FINDINGS];
-    for (uint32_t i = 0; i < t->note_count; i++)
-        if (strstr(t->notes[i], "traced"))
-            report_page_indented(p, 2, xstrdup(t->notes[i]));
-}
-
 static void report_page_write_diagnosis(const struct report_page *p)
 {
     const struct result_table *asleep = &p->tables[REPORT_SLEEPERS],
@@ -387,7 +378,6 @@ static void report_page_write_diagnosis(const struct report_page *p)
     }
     report_page_write_leaks(p);
     report_page_write_shares(p);
-    report_page_write_untraced(p);
 }
 
 /* ---- key findings ---- */

@@ -1,8 +1,6 @@
 /* Table of findings: what to look at first in a run.  Each is a fact above a stated threshold, with
  * the event to look at first. */
 #include "base/alloc.h"
-#include "server/run/os_metrics.h"
-#include "wire/os_usage.h"
 #include "server/queries/tables/lock_contention.h"
 #include "server/queries/tables/wait_patterns.h"
 #include "server/queries/tables/cpu_source.h"
@@ -263,23 +261,6 @@ static int64_t length_of(const struct table_view *view)
     return to > from ? to - from : 0;
 }
 
-/* Adds a note if the operating system counted more threads than were traced, such as those that
- * libraries create. */
-static void findings_table_note_untraced(struct result_table *t, const struct table_view *view)
-{
-    uint64_t seen = view->measured->thread_count, there = 0;
-    for (size_t i = 0; i < os_metrics_count(view->run); i++) {
-        const struct os_metric_series *s = os_metrics_at(view->run, i);
-        there += s->meter == USAGE_THREADS && !s->thread && s->most > 0 ? (uint64_t)s->most : 0;
-    }
-    if (there > seen)
-        table_add_note(t,
-                       "%llu threads existed, at most %llu %s traced; use poet record --libraries "
-                       "to trace threads created by libraries",
-                       (unsigned long long)there, (unsigned long long)seen,
-                       seen == 1 ? "was" : "were");
-}
-
 static void findings_table_fill(void *work, const struct table_view *view, struct result_table *t)
 {
     struct finding_rows h = {.view = view, .table = t, .run_ns = length_of(view)};
@@ -304,10 +285,6 @@ static void findings_table_fill(void *work, const struct table_view *view, struc
                        "lock%s",
                        100 * LIFE_SHARE,
                        view->lives.open_count ? "" : ", none is blocked at the end");
-    findings_table_note_untraced(t, view);
-    if (view->measured->thread_count == 1)
-        table_add_note(t, "single-threaded: its waits may be untraced; pipes, sockets and file "
-                          "locks need poet record or poetcc -trace -processes");
 }
 
 const struct table_preset preset_hints = {.what = "findings",

@@ -2,7 +2,9 @@
  * data is. */
 #include "base/alloc.h"
 #include "server/queries/tables/table_query.h"
+#include "server/run/os_metrics.h"
 #include "server/run/untraced_reasons.h"
+#include "wire/os_usage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +103,26 @@ static int64_t run_table_duration(const struct table_view *view)
                                                               : length;
 }
 
+/* Adds notes about threads and waits that may not be traced: the operating system counted more
+ * threads than there are, such as those that libraries create, or there is only one. */
+static void run_table_note_untraced(struct result_table *t, const struct table_view *view)
+{
+    uint64_t seen = view->measured->thread_count, there = 0;
+    for (size_t i = 0; i < os_metrics_count(view->run); i++) {
+        const struct os_metric_series *s = os_metrics_at(view->run, i);
+        there += s->meter == USAGE_THREADS && !s->thread && s->most > 0 ? (uint64_t)s->most : 0;
+    }
+    if (there > seen)
+        table_add_note(t,
+                       "%llu threads existed, at most %llu %s traced; use poet record --libraries "
+                       "to trace threads created by libraries",
+                       (unsigned long long)there, (unsigned long long)seen,
+                       seen == 1 ? "was" : "were");
+    if (seen == 1)
+        table_add_note(t, "single-threaded: its waits may be untraced; pipes, sockets and file "
+                          "locks need poet record or poetcc -trace -processes");
+}
+
 static void run_table_fill(void *work, const struct table_view *view, struct result_table *t)
 {
     const struct run *run = view->run;
@@ -129,6 +151,7 @@ static void run_table_fill(void *work, const struct table_view *view, struct res
         table_add_note(t, "%s", run->file.damage);
     if (f.pending && run_connected(run)) /* of a finished run, table_note_missing() reports them */
         table_add_note(t, "%llu events are not yet ordered", (unsigned long long)f.pending);
+    run_table_note_untraced(t, view);
 }
 
 const struct table_preset preset_run = {.what = "run", .fill = run_table_fill};
