@@ -25,7 +25,8 @@ OPTIMISE ?= -O2 -g
 COMPILER := $(shell $(CC) --version 2>/dev/null | sed 2q)
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 SANITIZE ?=
-BASE = -std=gnu17 $(WARNINGS) $(OPTIMISE) $(SANITIZE) -I. -MMD -MP
+# (-MT: with some ccache settings the target would be an absolute name)
+BASE = -std=gnu17 $(WARNINGS) $(OPTIMISE) $(SANITIZE) -I. -MMD -MP -MT $@
 PKG = $(shell pkg-config --silence-errors $(1) $(2) 2>/dev/null)
 HAVE_GTK := $(shell pkg-config --exists gtk4 2>/dev/null && echo yes)
 HAVE_NATS ?= $(shell pkg-config --exists libnats 2>/dev/null && echo yes)
@@ -48,15 +49,15 @@ endif
 # ---- modules ----
 WIRE    = $(wildcard wire/*.c)
 CONFIG  = $(wildcard config/*.c)
-TRACE   = $(wildcard clients/libpoet/*.c clients/libpoet/core/*.c clients/libpoet/interpose/*.c clients/libpoet/profile/*.c clients/libpoet/replay/*.c) wire/message.c wire/program_messages.c wire/recorded_input.c wire/endpoint.c wire/function_names.c
+TRACE   = $(wildcard clients/libpoet/*.c clients/libpoet/core/*.c clients/libpoet/interpose/*.c clients/libpoet/profile/*.c clients/libpoet/replay/*.c clients/libpoet/unwind/*.c) wire/message.c wire/program_messages.c wire/recorded_input.c wire/endpoint.c
 MEMORY  = $(wildcard base/*.c)
 ORDER   = $(wildcard server/order/*.c server/order/*/*.c)
 STORE   = $(wildcard server/tracefile/*.c)
 # (remote connections, or a stub that reports that they are not supported; poet-server has the stubs, and becomes
 # poet-server-remote for connections to other hosts)
-FAR     = $(if $(filter yes,$(HAVE_FAR)),$(filter-out %_stub.c,$(wildcard server/transport/*.c)),$(wildcard server/transport/*_stub.c))
+FAR     = server/transport/compression.c $(if $(filter yes,$(HAVE_FAR)),server/transport/tls_channel.c,server/transport/tls_stub.c)
 # (files that use libnats; and files that are left out: those, or the stub for them)
-USE_NATS = $(addprefix server/forwarding/,nats_destination.c nats_worker.c nats_connection.c nats_clock.c nats_reader.c)
+USE_NATS = $(addprefix server/forwarding/,nats_destination.c nats_connection.c nats_clock.c nats_reader.c)
 NATS    = $(if $(filter yes,$(HAVE_NATS)),server/forwarding/nats_stub.c,$(USE_NATS))
 SERVER  = $(FAR) $(filter-out $(NATS),$(wildcard $(addprefix server/,$(addsuffix /*.c,eventloop forwarding run decode journal osmetrics checkpoint timing analysis queries queries/tables connections)))) $(ORDER) $(STORE) $(MEMORY)
 STUBS   = server/transport/tls_stub.c server/forwarding/nats_stub.c
@@ -69,7 +70,7 @@ VIEW    = $(wildcard clients/viewer/*.c clients/viewer/*/*.c)
 MPI     = $(wildcard clients/libpoet/mpi/*.c)
 PROCESS = $(wildcard clients/libpoet/ipc/*.c)
 OMP     = $(wildcard clients/libpoet/openmp/*.c)
-HEAP    = $(wildcard clients/libpoet/heap/*.c)
+HEAP    = $(wildcard clients/libpoet/heap/*.c) clients/libpoet/unwind/unwind_rules.c
 
 # The installed implementations of MPI; each has its own ABI.
 MPIS := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$(m) 2>/dev/null),$(m)))
@@ -88,12 +89,14 @@ LIBS_VIEW   := $(LIBS_CLIENT) $(call PKG,--libs,gtk4 json-c libpcre2-8)
 CFLAGS_DRAWING := $(call PKG,--cflags,cairo pangocairo json-c libpcre2-8)
 CFLAGS_VIEW    := $(call PKG,--cflags,gtk4) -Wno-pedantic -Wno-cast-qual
 CFLAGS_PACK     = -O3
+CFLAGS_ZSTD     = $(if $(filter yes,$(HAVE_FAR)),-DPOET_COMPRESSION)
 CFLAGS_INSTALLED = -DPOET_MULTIARCH='"$(MULTIARCH)"'
-COMPILE_modules   = $(CFLAGS_DRAWING) $(CFLAGS_VIEW) $(CFLAGS_PACK) $(CFLAGS_INSTALLED)
+COMPILE_modules   = $(CFLAGS_DRAWING) $(CFLAGS_VIEW) $(CFLAGS_PACK) $(CFLAGS_ZSTD) $(CFLAGS_INSTALLED)
 CFLAGS_MODULE     = $(CFLAGS)
 $(B)/o/render/%.o $(B)/o/clients/cli/%.o $(B)/o/tests/%.o: CFLAGS_MODULE += $(CFLAGS_DRAWING)
 $(B)/o/clients/viewer/%.o: CFLAGS_MODULE += $(CFLAGS_VIEW)
 $(B)/o/server/order/log/block_packing.o: CFLAGS_MODULE += $(CFLAGS_PACK)
+$(B)/o/server/transport/compression.o: CFLAGS_MODULE += $(CFLAGS_ZSTD)
 $(B)/o/clients/connection/install_paths.o: CFLAGS_MODULE += $(CFLAGS_INSTALLED)
 
 # To be incremented when a program linked with an older libpoet cannot run with this one.
@@ -368,11 +371,11 @@ E2E = $(if $(E),$(foreach e,$(E),$(wildcard tests/e2e/$(e)-*.t)),$(sort $(wildca
 
 # Everything that unit tests test, as a library, so that each links only what it uses.
 TESTED = $(SERVER) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) \
-         $(patsubst %,clients/libpoet/profile/%.c,call_stack excluded_functions throttle context_tree activity cpu_gap calibration) $(patsubst %,clients/libpoet/core/%.c,seccomp_allowed seccomp_bpf child_preload environment message_text) \
-         $(patsubst %,clients/libpoet/replay/%.c,shared_schedule replay_stops cpu_time_used) $(patsubst %,clients/libpoet/heap/%.c,heap_blocks heap_counters unwind_tables) \
-         clients/libpoet/openmp/task_depends.c $(wildcard clients/snapshot/*.c) clients/schedule/schedule_builder.c clients/schedule/trace_alignment.c clients/schedule/event_index.c $(patsubst %,clients/cli/%.c,shiviz_log logtime kill_tree two_run_diagram row_matching fisher_test number_sampler swap_events hold_points command narrow_table paper_size preload_check preload_libraries thread_slices) tests/bruteforce.c tests/bench/workload.c
+         $(patsubst %,clients/libpoet/profile/%.c,call_stack left_calls excluded_functions throttle context_tree activity cpu_gap calibration) $(patsubst %,clients/libpoet/core/%.c,seccomp_allowed child_preload environment message_text) \
+         $(patsubst %,clients/libpoet/replay/%.c,shared_schedule replay_stops cpu_time_used) clients/libpoet/heap/heap_blocks.c clients/libpoet/unwind/unwind_rules.c \
+         clients/libpoet/openmp/task_depends.c $(wildcard clients/snapshot/*.c) clients/schedule/schedule_builder.c clients/schedule/trace_alignment.c $(patsubst %,clients/cli/%.c,shiviz_log shiviz_clocks logtime kill_tree two_run_diagram number_sampler swap_events hold_points command narrow_table paper_size preload thread_slices) tests/bruteforce.c tests/bench/workload.c
 ifeq ($(HAVE_GTK),yes) # the parts of the viewer that need no display
-TESTED += $(patsubst %,clients/viewer/state/%.c,viewport history scroll_anchor scene_cache viewer_addons viewer_settings request_slot highlights) clients/viewer/diagram/time_axis.c
+TESTED += $(patsubst %,clients/viewer/state/%.c,viewport history scene_cache viewer_addons viewer_settings request_slot highlights) clients/viewer/diagram/time_axis.c
 $(B)/o/tests/unit/test_axis.o $(B)/o/tests/unit/test_settings.o $(B)/o/tests/unit/test_asked.o: CFLAGS_MODULE += $(CFLAGS_VIEW)
 else
 UNITS := $(filter-out test_asked test_axis test_camera test_history test_settings,$(UNITS))
@@ -462,7 +465,7 @@ $(B)/tests/scale: $(OBJECTS_scale) $W/LINK_scale
 	$(Q)$(LINK_scale)
 
 OBJECTS_waiting = $(call objects,tests/bench/waiting.c $(wildcard server/analysis/*.c) \
-		$(patsubst %,server/timing/%.c,intervals cpu_states cpu_state_index resume_delay cpu_turns placements code_segments) $(ORDER) $(STORE) $(MEMORY) wire/message.c)
+		$(patsubst %,server/timing/%.c,intervals cpu_states cpu_state_index cpu_turns placements code_segments) $(ORDER) $(STORE) $(MEMORY) wire/message.c)
 LINK_waiting = $(CC) $(SANITIZE) $(OBJECTS_waiting) -o $@ $(LDFLAGS) -lxxhash
 $(B)/tests/waiting: $(OBJECTS_waiting) $W/LINK_waiting
 	$(call step,LD,$@)
@@ -505,6 +508,11 @@ TIMES = 10
 .PHONY: replayed
 replayed: all
 	@B="$(B)" tests/replayed.sh $(TIMES)
+
+# Compares what Poet and other tools say of programs that hang, and writes docs/compared.md.
+.PHONY: compare
+compare: all
+	@B=$(abspath $(B)) tests/compared.sh
 
 # ---- installing ----
 MANUALS = $(wildcard docs/man/*.1)
@@ -576,12 +584,12 @@ help:
 	@echo "make demo         install missing packages, build, trace a program, write prodcons.pdf"
 	@echo "make demo-cluster trace a program on three hosts (namespaces) connected by NATS, write cluster.pdf"
 	@echo "make check-quick  run the unit tests and some end-to-end tests"
-	@echo "make check        run all tests but long end-to-end tests (14 minutes); installs missing packages"
-	@echo "make check-all    run all tests (40 minutes)"
+	@echo "make check        run all tests but long end-to-end tests; installs missing packages"
+	@echo "make check-all    run all tests"
 	@echo "make check T=order  one unit test, tests/unit/test_order.c;  E=13  one end-to-end test"
 	@echo "make check-loaded all tests beside six busy loops; TIMES=20 repeats, with T= and E= as above"
 	@echo "make bench        run benchmarks; PARTS=\"pair burst\" only these"
-	@echo "make gallery      draw the programs of examples/ucpp/ into docs/gallery.pdf"
+	@echo "make gallery      draw programs of tasks, monitors and coroutines into docs/gallery.pdf"
 	@echo "make deps         install missing Debian packages for building and running (packages.txt)"
 	@echo "make deps-test    and those for tests; no service is started or enabled"
 	@echo "make format       format the source, with CLANG_FORMAT=$(CLANG_FORMAT)"

@@ -1,5 +1,5 @@
 /* A hash map from a pair of integers to a pointer. Open addressing with linear probing; deletion
- * shifts entries back, so no tombstones accumulate. Its entries are private. Allocates with
+ * shifts entries back, so no tombstones accumulate. Entries are private. Allocates with
  * alloc.h. */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H

@@ -2,10 +2,9 @@
 #define _GNU_SOURCE
 #include "config/description_path.h"
 
-#include "config/description_reader.h"
+#include "base/alloc.h"
 #include "config/description_values.h"
 #include "wire/limits.h"
-#include "base/alloc.h"
 
 #include <errno.h>
 #include <glob.h>

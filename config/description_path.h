@@ -14,12 +14,12 @@ char *target_load(const char *name, char **path);
  * twice. */
 void target_each(void (*take)(void *user, const char *name), void *user);
 
-/* As target_load(), but only the installed description or that in $POET_CONFIG, not the user's
- * own. */
+/* Loads as target_load(), but only the installed description or that in $POET_CONFIG, not the
+ * user's own. */
 char *target_installed(const char *name, char **path);
 
 /* Loads the user's layer over a description: a file of that name in the user's directory that
- * includes another. As target_load() otherwise. */
+ * includes another. Otherwise it works as target_load(). */
 char *target_own_layer(const char *name, char **path);
 
 /* Gets the next part of a description: its text, its file, and the name by which it was included

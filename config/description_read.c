@@ -1,17 +1,14 @@
-/* Reading the parts of a description, each of which extends the result of the parts before it. */
 #define _GNU_SOURCE
 #include "config/description_read.h"
 
+#include "base/alloc.h"
 #include "config/description_path.h"
 #include "config/metric_rules.h"
-#include "config/description_reader.h"
-#include "config/description_rules.h"
-#include "config/function_scopes.h"
-#include "config/description_values.h"
-#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Reading the parts of a description, each of which extends the result of the parts before it. */
 
 /* Appends an empty element to an array; its value is the address of the element. */
 #define APPEND(array, count)                                                                       \
@@ -45,24 +42,10 @@ static struct target_line_type *add_kind(struct description_reader *reader,
 static void read_kind(struct description_reader *reader, const config_setting_t *s,
                       struct target *target)
 {
-    static const char *const keys[] = {"name",
-                                       "letter",
-                                       "title",
-                                       "color",
-                                       "shared",
-                                       "holds_threads",
-                                       "visible",
-                                       "sort_by_name",
-                                       "show_location",
-                                       "number_duplicates",
-                                       "named_by_constructor",
-                                       "category",
-                                       "trace_in_libraries",
-                                       "inherited",
-                                       "launcher_started",
-                                       "remote",
-                                       NULL};
-    description_check_keys(reader, s, keys);
+    description_check_keys(reader, s,
+                           "name letter title color shared holds_threads visible sort_by_name "
+                           "show_location number_duplicates named_by_constructor category "
+                           "trace_in_libraries inherited launcher_started remote");
     const char *name = description_get_text(reader, s, "name", true);
     struct target_line_type *kind = find_kind(target, name ? name : "");
     if (kind && kind->part == reader->part)
@@ -138,13 +121,17 @@ static void read_rules(struct description_reader *reader, const config_setting_t
 {
     static const char *const presences[] = {"left", "running", "blocked", "elsewhere", NULL};
     static const char *const owners[] = {"acting_thread", "own_thread", NULL};
+    static const char *const roles[] = {"none",          "request",     "destroy",     "reuse",
+                                        "handler_begin", "handler_end", "signal_mask", NULL};
     description_get_bool(reader, s, "opens", &event->opens);
     description_get_bool(reader, s, "closes", &event->closes);
     read_waits(reader, s, event);
     event->waits_checked = event->waits;
     description_get_bool(reader, s, "releases_lock", &event->releases);
     description_get_bool(reader, s, "has_timeout", &event->timed);
+    description_get_bool(reader, s, "awaits_child", &event->awaits_child);
     description_get_bool(reader, s, "rests", &event->rests);
+    event->role = (uint8_t)description_get_word(reader, s, "role", roles, event->role);
     description_get_bool(reader, s, "signal_handlers_between", &event->handlers);
     event->has_presence |= config_setting_get_member(s, "thread_state") != NULL;
     event->presence =
@@ -224,8 +211,7 @@ static size_t more_general(const struct target *target, const struct selector *w
 static void read_entry(struct description_reader *reader, const config_setting_t *s,
                        struct target_event *event)
 {
-    event->source = reader->file;
-    event->source_line = description_setting_line(s);
+    event->source = (struct target_place){reader->file, description_setting_line(s)};
     event->part = reader->part;
     description_read_read_style(reader, s, event);
     if (!reader->looks_only)
@@ -238,40 +224,13 @@ static void read_entry(struct description_reader *reader, const config_setting_t
 static void read_event(struct description_reader *reader, const config_setting_t *s,
                        struct target *target)
 {
-    static const char *const keys[] = {"name",
-                                       "line_types",
-                                       "label",
-                                       "verb",
-                                       "shape",
-                                       "filled",
-                                       "color",
-                                       "relation",
-                                       "ordered_after",
-                                       "arrow",
-                                       "partner",
-                                       "opens",
-                                       "allowed_after_on_line",
-                                       "allowed_after_in_thread",
-                                       "closes",
-                                       "thread_state",
-                                       "state_of",
-                                       "wait_class",
-                                       "releases_lock",
-                                       "signal_handlers_between",
-                                       "object_state",
-                                       "show_thread_name",
-                                       "ends",
-                                       "group",
-                                       "has_timeout",
-                                       "woken_by",
-                                       "ended_by",
-                                       "category",
-                                       "undelivered_label",
-                                       "broadcast_text",
-                                       "expects",
-                                       "rests",
-                                       NULL};
-    description_check_keys(reader, s, keys);
+    description_check_keys(reader, s,
+                           "name line_types label verb shape filled color relation "
+                           "ordered_after arrow partner opens allowed_after_on_line "
+                           "allowed_after_in_thread closes thread_state state_of wait_class "
+                           "releases_lock signal_handlers_between object_state show_thread_name "
+                           "ends group has_timeout woken_by ended_by category undelivered_label "
+                           "broadcast_text expects awaits_child rests role");
     const char *name = description_get_text(reader, s, "name", true);
     struct selector wanted = {.name = name ? name : ""};
     wanted.any_kind = !description_get_names(reader, s, "line_types", &wanted.on, NULL);
@@ -302,8 +261,7 @@ static void read_event(struct description_reader *reader, const config_setting_t
 static void read_cluster(struct description_reader *reader, const config_setting_t *s,
                          struct target *target)
 {
-    static const char *const keys[] = {"name", "line_type", "match", NULL};
-    description_check_keys(reader, s, keys);
+    description_check_keys(reader, s, "name line_type match");
     const char *name = description_get_text(reader, s, "name", true);
     const char *kind = description_get_text(reader, s, "line_type", false),
                *match = description_get_text(reader, s, "match", false);
@@ -322,6 +280,45 @@ static void read_cluster(struct description_reader *reader, const config_setting
     cluster->part = reader->part;
     cluster->kind = kind ? description_copy_text(reader, kind) : NULL;
     cluster->match = match ? description_copy_text(reader, match) : NULL;
+}
+
+/* ---- categories of functions ---- */
+
+static struct target_scope *find_scope(const struct target *target, const char *match)
+{
+    for (size_t i = 0; i < target->scope_count; i++)
+        if (strcmp(target->scopes[i].match, match) == 0)
+            return &target->scopes[i];
+    return NULL;
+}
+
+static struct target_scope *add_scope(struct description_reader *reader, struct target *target,
+                                      const char *match)
+{
+    struct target_scope *scope = APPEND(target->scopes, target->scope_count);
+    scope->match = description_copy_text(reader, match);
+    return scope;
+}
+
+/* A later part overrides the same pattern of an earlier one; of several patterns that match a name,
+ * the first applies. */
+static void read_scope(struct description_reader *reader, const config_setting_t *s,
+                       struct target *target)
+{
+    description_check_keys(reader, s, "match category");
+    const char *match = description_get_text(reader, s, "match", true);
+    if (!config_setting_get_member(s, "category"))
+        WRONG(s, "a scope needs \"category\"");
+    struct target_scope *scope = find_scope(target, match ? match : "");
+    if (scope && scope->part == reader->part)
+        WRONG(s, "duplicate scope \"%s\"", scope->match);
+    scope = scope ? scope : add_scope(reader, target, match ? match : "");
+    scope->part = reader->part;
+    scope->category =
+        (uint8_t)description_get_word(reader, s, "category", target_categories, scope->category);
+    if (scope->category == CATEGORY_CLOCK || scope->category == CATEGORY_SIGNAL)
+        WRONG(s, "the category \"%s\" is for events, not for functions",
+              target_categories[scope->category]);
 }
 
 /* ---- parts ---- */
@@ -352,10 +349,9 @@ static void check_includes(struct description_reader *reader, const config_setti
 static void read_root(struct description_reader *reader, const config_setting_t *root,
                       struct target *target, const struct target_names *read)
 {
-    static const char *const keys[] = {"name",       "title",  "version",     "include",
-                                       "line_types", "events", "line_groups", "function_categories",
-                                       "metrics",    NULL};
-    description_check_keys(reader, root, keys);
+    description_check_keys(reader, root,
+                           "name title version include line_types events line_groups "
+                           "function_categories metrics");
     if (!reader->looks_only) {
         check_includes(reader, root, read);
         description_get_copy(reader, root, "name", &target->name);
@@ -371,7 +367,7 @@ static void read_root(struct description_reader *reader, const config_setting_t 
     read_groups(reader, root, "line_types", target, read_kind);
     read_groups(reader, root, "events", target, read_event);
     read_groups(reader, root, "line_groups", target, read_cluster);
-    function_scopes_parse(reader, root, target);
+    read_groups(reader, root, "function_categories", target, read_scope);
     metric_rules_parse(reader, root, &target->meters, &target->meter_count);
 }
 

@@ -2,6 +2,7 @@
 #ifndef CONFIG_DESCRIPTION_READ_H
 #define CONFIG_DESCRIPTION_READ_H
 
+#include "config/description_values.h"
 #include "config/target.h"
 
 #include <stdbool.h>
@@ -24,5 +25,10 @@ bool target_apply_layer(struct target *target, const char *text, const char *nam
  * greater version, takes over its appearance and which events wait. The rules of order and of
  * successions stay. Returns that version, or 0. */
 int target_update_installed(struct target *target);
+
+/* ---- description rules ---- */
+
+/* Checks the complete description; reports errors to the reader. */
+void description_rules_check(struct description_reader *reader, const struct target *target);
 
 #endif

@@ -1,13 +1,13 @@
 /* Checks of consistency between the entries of a description. */
-#include "config/description_rules.h"
+#include "config/description_read.h"
 
-#include "config/metric_rules.h"
 #include "config/description_values.h"
+#include "config/metric_rules.h"
 
 #include <string.h>
 
 #define COMPLAIN(event, ...)                                                                       \
-    description_complain(reader, (event)->source, (event)->source_line, __VA_ARGS__)
+    description_complain(reader, (event)->source.file, (event)->source.line, __VA_ARGS__)
 
 static bool knows_type(const struct target *target, const char *name)
 {
@@ -137,7 +137,7 @@ static void check_event(struct description_reader *reader, const struct target *
             both |= target_has_line_type(&other->on, event->on.items[k]);
         if (both && other->relation == event->relation)
             COMPLAIN(event, "duplicate type \"%s\" (first in line %d)", event->name,
-                     other->source_line);
+                     other->source.line);
     }
     check_types(reader, target, &event->after, "ordered_after", event);
     check_types(reader, target, &event->woken_by, "woken_by", event);

@@ -1,9 +1,8 @@
-/* Values of a description: each is checked, and every mistake is reported with its line. */
 #define _GNU_SOURCE
 #include "config/description_values.h"
 
-#include "wire/text.h"
 #include "base/alloc.h"
+#include "wire/text.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -29,6 +28,18 @@ int description_setting_line(const config_setting_t *s)
     return (int)config_setting_source_line(s);
 }
 
+bool description_parse_text(struct description_reader *reader, config_t *config, const char *text)
+{
+    if (strcasestr(text, "@include"))
+        description_complain(reader, reader->file, 1, "@include is not supported");
+    else if (!config_read_string(config, text))
+        description_complain(reader, reader->file, config_error_line(config), "%s",
+                             config_error_text(config));
+    else
+        return true;
+    return false;
+}
+
 char *description_copy_text(struct description_reader *reader, const char *s)
 {
     char *readable = xcheck(text_readable(s, SIZE_MAX, true), 1);
@@ -36,6 +47,8 @@ char *description_copy_text(struct description_reader *reader, const char *s)
     free(readable);
     return kept;
 }
+
+#define KEYS_MAX 63u /* of a group */
 
 /* ---- words ---- */
 
@@ -84,22 +97,26 @@ const char *nearest_word(const char *word, const char *const *words)
 }
 
 void description_check_keys(struct description_reader *reader, const config_setting_t *group,
-                            const char *const *known)
+                            const char *known)
 {
+    const char *names[KEYS_MAX + 1] = {0};
+    char *words = xstrdup(known), *rest = words;
+    for (size_t n = 0; n < KEYS_MAX && (names[n] = strsep(&rest, " ")) != NULL;)
+        n++;
     for (int i = 0; i < config_setting_length(group); i++) {
         const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
-        const char *name = config_setting_name(s);
-        bool found = false;
-        for (size_t k = 0; known[k]; k++)
-            found |= strcmp(name, known[k]) == 0;
-        if (found)
+        const char *name = config_setting_name(s), *near;
+        size_t k = 0;
+        while (names[k] && strcmp(name, names[k]) != 0)
+            k++;
+        if (names[k])
             continue;
-        const char *near = nearest_word(name, known);
-        if (near)
+        if ((near = nearest_word(name, names)) != NULL)
             WRONG(s, "unknown key \"%s\"; did you mean \"%s\"?", name, near);
         else
             WRONG(s, "unknown key \"%s\"", name);
     }
+    free(words);
 }
 
 /* ---- values ---- */

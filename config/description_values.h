@@ -1,15 +1,32 @@
-/* Checked access to the values of a description; every error is reported with its source line. */
+/* State of reading a target description, and checked access to its values; every error is reported
+ * with its source line. */
 #ifndef CONFIG_DESCRIPTION_VALUES_H
 #define CONFIG_DESCRIPTION_VALUES_H
 
-#include "config/description_reader.h"
+#include "base/arena.h"
 #include "config/target.h"
 
 #include <libconfig.h>
 #include <stdbool.h>
+#include <stdio.h>
+
+struct description_reader {
+    struct arena *texts; /* owns the texts that are read */
+    const char *file; /* the file of the current part */
+    FILE *complaints; /* or NULL */
+    unsigned mistakes;
+    int part;         /* index of the current part, from 0 */
+    bool looks_only;  /* apply appearance only */
+    bool newer;       /* and waits, too */
+    bool readable;      /* some part could be parsed */
+    bool kinds, events; /* were present */
+};
 
 void description_complain(struct description_reader *reader, const char *file, int line,
                           const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Parses a text that is no description into an initialized configuration. Returns false after
+ * having reported an error. */
+bool description_parse_text(struct description_reader *reader, config_t *config, const char *text);
 int description_setting_line(const config_setting_t *setting);
 /* Reports an error about a setting of the current part. */
 #define WRONG(setting, ...)                                                                        \
@@ -20,9 +37,9 @@ char *description_copy_text(struct description_reader *reader, const char *s);
  * NULL. */
 const char *nearest_word(const char *word, const char *const *words);
 
-/* Reports each key of the group that is not in the NULL-terminated list `known`. */
+/* Reports each key of the group that is not among the `known` ones, separated by single spaces. */
 void description_check_keys(struct description_reader *reader, const config_setting_t *group,
-                            const char *const *known);
+                            const char *known);
 
 /* Each of these changes *value only if the key is present and valid. */
 const char *description_get_text(struct description_reader *reader, const config_setting_t *group,

@@ -91,8 +91,6 @@ bool measurement_spec_parse(const char *words, struct measurement_spec *m, char 
 static void measurement_spec_parse_exact(struct description_reader *reader,
                                          const config_setting_t *root, struct measurement_spec *m)
 {
-    static const char *const keys[] = {"calls",   "states", "memory",   "waits",
-                                       "metrics", "usage",  "throttle", NULL};
     static const char *const words[] = {"off", "counts", "real", "cpu", "every", NULL};
     const config_setting_t *exact = config_setting_get_member(root, "exact");
     if (!exact)
@@ -101,7 +99,7 @@ static void measurement_spec_parse_exact(struct description_reader *reader,
         WRONG(exact, "\"exact\" must be a group: { states = true; }");
         return;
     }
-    description_check_keys(reader, exact, keys);
+    description_check_keys(reader, exact, "calls states memory waits metrics usage throttle");
     int level = description_get_word(reader, exact, "calls", words, 0);
     m->wanted |= level ? levels[level - 1].wanted : 0;
     description_get_bool(reader, exact, "waits", &m->waits);
@@ -169,7 +167,6 @@ static void measurement_spec_parse_functions(struct description_reader *reader,
                                              const config_setting_t *root,
                                              struct measurement_spec *m)
 {
-    static const char *const keys[] = {"ignore", "only", "count", NULL};
     const config_setting_t *group = config_setting_get_member(root, "functions");
     if (!group)
         return;
@@ -177,7 +174,7 @@ static void measurement_spec_parse_functions(struct description_reader *reader,
         WRONG(group, "\"functions\" must be a group: { ignore = [\"f\"]; }");
         return;
     }
-    description_check_keys(reader, group, keys);
+    description_check_keys(reader, group, "ignore only count");
     for (unsigned i = 0; i < MEASURE_LISTS; i++) {
         const config_setting_t *list = config_setting_get_member(group, lists[i].key);
         struct target_names names = {0};
@@ -191,7 +188,6 @@ static void measurement_spec_parse_statistical(struct description_reader *reader
                                                const config_setting_t *root,
                                                struct measurement_spec *m)
 {
-    static const char *const keys[] = {"rate", NULL};
     const config_setting_t *group = config_setting_get_member(root, "statistical"), *rate;
     if (!group)
         return;
@@ -199,7 +195,7 @@ static void measurement_spec_parse_statistical(struct description_reader *reader
         WRONG(group, "\"statistical\" must be a group: { rate = 100; }");
         return;
     }
-    description_check_keys(reader, group, keys);
+    description_check_keys(reader, group, "rate");
     rate = config_setting_get_member(group, "rate");
     int value =
         rate && config_setting_type(rate) == CONFIG_TYPE_INT ? config_setting_get_int(rate) : 0;
@@ -212,7 +208,6 @@ static void measurement_spec_parse_statistical(struct description_reader *reader
 bool measurement_spec_read(const char *text, const char *file, FILE *complaints,
                            struct measurement_spec *m)
 {
-    static const char *const keys[] = {"exact", "statistical", "functions", "metrics", NULL};
     struct arena texts = {0};
     struct description_reader reader = {.texts = &texts, .file = file, .complaints = complaints};
     struct target_metric *meters = NULL;
@@ -220,14 +215,9 @@ bool measurement_spec_read(const char *text, const char *file, FILE *complaints,
     config_t config;
     *m = (struct measurement_spec){0};
     config_init(&config);
-    if (strcasestr(text, "@include")) {
-        description_complain(&reader, file, 1, "@include is not supported");
-    } else if (!config_read_string(&config, text)) {
-        description_complain(&reader, file, config_error_line(&config), "%s",
-                             config_error_text(&config));
-    } else {
+    if (description_parse_text(&reader, &config, text)) {
         const config_setting_t *root = config_root_setting(&config);
-        description_check_keys(&reader, root, keys);
+        description_check_keys(&reader, root, "exact statistical functions metrics");
         measurement_spec_parse_exact(&reader, root, m);
         measurement_spec_parse_statistical(&reader, root, m);
         measurement_spec_parse_functions(&reader, root, m);

@@ -1,12 +1,121 @@
 #define _GNU_SOURCE
 #include "config/metric_rules.h"
 
-#include "config/formula.h"
-#include "config/description_values.h"
 #include "base/alloc.h"
+#include "config/description_values.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- formulas ---- */
+
+#define FORMULA_DEEPEST 64u /* maximum nesting of factors */
+#define FORMULA_NAME_BYTES 256u
+
+struct formula_reader {
+    const char *text, *at;
+    formula_name *name;
+    void *context;
+    unsigned depth;
+    bool unknown, wrong;
+};
+
+static char formula_skip_blanks(struct formula_reader *f)
+{
+    while (isspace((unsigned char)*f->at))
+        f->at++;
+    return *f->at;
+}
+
+static double formula_fail(struct formula_reader *f)
+{
+    f->wrong = true;
+    return 0;
+}
+
+static double formula_parse_sum(struct formula_reader *f);
+
+static double formula_parse_name(struct formula_reader *f)
+{
+    char name[FORMULA_NAME_BYTES];
+    const char *begin = f->at + (*f->at == '\''), *end = begin;
+    bool quoted = *f->at == '\'';
+    double value = 0;
+    while (quoted ? *end && *end != '\'' : isalnum((unsigned char)*end) || *end == '_')
+        end++;
+    size_t size = (size_t)(end - begin);
+    if (size == 0 || size >= sizeof name || (quoted && *end != '\''))
+        return formula_fail(f);
+    memcpy(name, begin, size);
+    name[size] = 0;
+    f->at = end + quoted;
+    f->unknown |= !f->name(f->context, name, &value);
+    return value;
+}
+
+static double formula_parse_factor(struct formula_reader *f)
+{
+    char c = formula_skip_blanks(f);
+    double value;
+    if (++f->depth > FORMULA_DEEPEST)
+        return formula_fail(f);
+    if (c == '(') {
+        f->at++;
+        value = formula_parse_sum(f);
+        if (!f->wrong && formula_skip_blanks(f) == ')')
+            f->at++;
+        else
+            formula_fail(f);
+    } else if (c == '-') {
+        f->at++;
+        value = -formula_parse_factor(f);
+    } else if (isdigit((unsigned char)c) || c == '.') {
+        char *end;
+        value = strtod(f->at, &end);
+        if (end == f->at)
+            return formula_fail(f);
+        f->at = end;
+    } else {
+        value = formula_parse_name(f);
+    }
+    f->depth--;
+    return value;
+}
+
+static double formula_parse_product(struct formula_reader *f)
+{
+    double value = formula_parse_factor(f);
+    for (char c; !f->wrong && ((c = formula_skip_blanks(f)) == '*' || c == '/');) {
+        f->at++;
+        double other = formula_parse_factor(f);
+        f->unknown |= c == '/' && other == 0;
+        value = c == '*' ? value * other : other != 0 ? value / other : 0;
+    }
+    return value;
+}
+
+static double formula_parse_sum(struct formula_reader *f)
+{
+    double value = formula_parse_product(f);
+    for (char c; !f->wrong && ((c = formula_skip_blanks(f)) == '+' || c == '-');) {
+        f->at++;
+        double other = formula_parse_product(f);
+        value = c == '+' ? value + other : value - other;
+    }
+    return value;
+}
+
+enum formula_result formula_value(const char *text, formula_name *name, void *context,
+                                  double *value, unsigned *wrong)
+{
+    struct formula_reader f = {.text = text, .at = text, .name = name, .context = context};
+    *value = formula_parse_sum(&f);
+    if (!f.wrong && formula_skip_blanks(&f))
+        f.wrong = true;
+    *wrong = (unsigned)(f.at - text);
+    return f.wrong ? FORMULA_WRONG : f.unknown ? FORMULA_UNKNOWN : FORMULA_GOOD;
+}
 
 /* ---- reading ---- */
 
@@ -60,12 +169,10 @@ static void check_meter(struct description_reader *reader, const config_setting_
 static void metric_rules_receive_one(struct description_reader *reader, const config_setting_t *s,
                                      struct target_metric **meters, size_t *count)
 {
-    static const char *const keys[] = {"name",   "unit",    "start", "end",          "per",
-                                       "better", "formula", "count", "from_program", NULL};
     static const char *const per[] = {"thread", "line", NULL}, *const good[] = {"", "high", "low",
                                                                                 NULL};
     struct target_metric m = {0};
-    description_check_keys(reader, s, keys);
+    description_check_keys(reader, s, "name unit start end per better formula count from_program");
     description_get_copy(reader, s, "name", &m.name);
     description_get_copy(reader, s, "unit", &m.unit);
     description_get_copy(reader, s, "formula", &m.formula);
@@ -108,20 +215,14 @@ void metric_rules_parse(struct description_reader *reader, const config_setting_
 bool metric_rules_read(const char *text, const char *file, FILE *complaints, struct arena *texts,
                        struct target_metric **meters, size_t *count)
 {
-    static const char *const keys[] = {"metrics", "exact", "statistical", "functions",
-                                       NULL}; /* measurement_spec.h */
     struct description_reader reader = {.texts = texts, .file = file, .complaints = complaints};
     config_t config;
     config_init(&config);
     *meters = NULL;
     *count = 0;
-    if (strcasestr(text, "@include")) {
-        description_complain(&reader, file, 1, "@include is not supported");
-    } else if (!config_read_string(&config, text)) {
-        description_complain(&reader, file, config_error_line(&config), "%s",
-                             config_error_text(&config));
-    } else {
-        description_check_keys(&reader, config_root_setting(&config), keys);
+    if (description_parse_text(&reader, &config, text)) {
+        description_check_keys(&reader, config_root_setting(&config),
+                               "metrics exact statistical functions");
         metric_rules_parse(&reader, config_root_setting(&config), meters, count);
         if (!reader.mistakes && !*count)
             description_complain(&reader, file, 1, "no \"metrics\" in this file");

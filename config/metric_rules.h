@@ -10,14 +10,14 @@
  *
  * `start` and `end`: the time from an event of one type to the next event of the other, by the same
  * thread, and with per = "line" about the same object or on its line. `count`: the number of
- * events. `formula` (formula.h): over the totals of preceding metrics. `from_program =
- * true`: a metric that the program maintains itself (poet.h), named so that formulas can refer to
- * it. */
+ * events. `formula`: over the totals of preceding metrics. `from_program = true`: a metric that
+ * the program maintains itself (poet.h), named so that formulas can refer to it. */
 #ifndef CONFIG_METRIC_RULES_H
 #define CONFIG_METRIC_RULES_H
 
 #include "config/target.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 enum metric_better { METRIC_BETTER_UNKNOWN, GOOD_HIGH, GOOD_LOW };
@@ -45,5 +45,24 @@ struct config_setting_t;
 /* Reads the list "metrics" in a part of a description. */
 void metric_rules_parse(struct description_reader *reader, const struct config_setting_t *root,
                         struct target_metric **meters, size_t *count);
+
+/* ---- formulas ---- */
+
+/* A formula over metrics consists of sums, differences, products and quotients of numbers and
+ * names. A name consists of letters, digits and _ (not a digit first), or of any characters in
+ * 'quotes'. The value of a division by zero is unknown. */
+
+/* Looks up the value of a name; returns false if it is unknown. */
+typedef bool formula_name(void *context, const char *name, double *value);
+
+enum formula_result {
+    FORMULA_GOOD,
+    FORMULA_UNKNOWN /* the value of a name is unknown */,
+    FORMULA_WRONG
+};
+
+/* Evaluates a formula. With FORMULA_WRONG, *wrong is the offset of the syntax error in the text. */
+enum formula_result formula_value(const char *text, formula_name *name, void *context,
+                                  double *value, unsigned *wrong);
 
 #endif

@@ -17,7 +17,7 @@
 
 struct options {
     const char *name; /* of the command, without "poet" */
-    /* Its parser returns EINVAL for an invalid value, after having reported it. */
+    /* The parser returns EINVAL for an invalid value, after having reported it. */
     const struct argp *argp;
     bool program_follows; /* options end at the first operand: PROGRAM ARGUMENT... */
 };

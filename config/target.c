@@ -1,13 +1,12 @@
-/* Target descriptions in memory: lookup of line types and events, and sorting of rows. */
 #define _GNU_SOURCE
 #include "config/target.h"
 
 #include "config/metric_rules.h"
-#include "config/function_scopes.h"
 
-#include "config/description_values.h"
 #include "base/alloc.h"
+#include "config/description_values.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +65,20 @@ const struct target_event *target_event(const struct target *target, const char 
         }
     }
     return best;
+}
+
+/* ---- categories of functions ---- */
+
+const char *const target_categories[CATEGORIES + 1] = {
+    "none", "send",   "receive", "collective", "barrier", "lock",     "condition", "semaphore",
+    "join", "system", "timeout", "signal",     "library", "parallel", "local",     NULL};
+
+uint8_t target_scope_category(const struct target *target, const char *name)
+{
+    for (size_t i = 0; target && i < target->scope_count; i++)
+        if (fnmatch(target->scopes[i].match, name, 0) == 0)
+            return target->scopes[i].category;
+    return CATEGORY_NONE;
 }
 
 /* ---- rows ---- */

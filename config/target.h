@@ -44,6 +44,17 @@ enum target_category {
     CATEGORIES
 };
 
+/* What a type says of an object or of its thread, for the prediction of bugs. */
+enum target_role {
+    ROLE_NONE,
+    ROLE_REQUEST, /* its thread waits unless the request is granted at once */
+    ROLE_DESTROY, /* the object that it is about is destroyed */
+    ROLE_REUSE, /* the next event of its thread uses the object after it was destroyed */
+    ROLE_HANDLER_BEGIN, /* events of its thread are of a signal handler, */
+    ROLE_HANDLER_END, /* until this one */
+    ROLE_SIGNAL_MASK /* the signals that its thread blocks change */
+};
+
 /* The class of a wait: how far back the search for its cause goes. */
 enum target_wait_class {
     WAITS_NOT,
@@ -83,6 +94,12 @@ struct target_names {
     size_t count;
 };
 
+/* A line of a description. */
+struct target_place {
+    const char *file;
+    int line;
+};
+
 /* An event type on the kinds in `on` (none: on all kinds without an entry of their own for it). A
  * type may occur twice on a kind, with different relations. */
 struct target_event {
@@ -114,6 +131,8 @@ struct target_event {
     bool waits_checked; /* as it was when recorded: the rules use this */
     bool releases; /* and the thread releases the line meanwhile, so that others can enter it */
     bool timed; /* or until a timeout */
+    bool awaits_child; /* it waits for the end of a process that its own process created */
+    uint8_t role; /* an enum target_role */
     bool rests; /* waits for work, as is normal for its thread: no diagnosis is based on it */
     /* types about the same object, or on its line, that unblock the thread */
     struct target_names woken_by;
@@ -127,8 +146,7 @@ struct target_event {
     enum occupancy presence;
     bool has_about;
     enum occupancy about; /* occupancy of the acting thread on the line that the event is about */
-    const char *source; /* the file and line that mention it last */
-    int source_line;
+    struct target_place source; /* that mentions it last */
     int part;
 };
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The pictures of examples/ucpp/, each with a caption: one by one in $B/gallery/, and as one document:
-# gallery.sh OUT.pdf
+# The pictures of examples/ucpp/, and of what programs of real µC++ sent (tests/e2e/ucpp/*.sent), each with a caption: one
+# by one in $B/gallery/, and as one document: gallery.sh OUT.pdf
 set -eu
 B=${B:-build}
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -17,6 +17,13 @@ chmod 700 "$work"
 page() { # PROGRAM CAPTION
     poetcc -trace -g "$root/examples/ucpp/$1.c" "$root/examples/ucpp/ucpp.c" -o "$1"
     POET_OUTPUT=$1.poet "./$1"
+    picture "$1" "$2"
+}
+sent() { # PROGRAM CAPTION
+    POET_OUTPUT=$1.poet ./send <"$root/tests/e2e/ucpp/$1.sent"
+    picture "$1" "$2"
+}
+picture() { # PROGRAM CAPTION
     for _ in $(seq 200); do
         poet stat --json "$1.poet" | grep -q '"finished":true' && break
         sleep 0.05
@@ -35,6 +42,14 @@ page fibonacci "Two generators, coroutines with a mutex. Four workers take turns
 the open one leaves it, and the thread stays inside meanwhile."
 page waiting "The dating service once more, scheduled from inside: who comes first waits on a condition, and the partner signals."
 page inside "A task that calls its own member twice, then accepts one call of it; a coroutine that resumes itself, which leaves no mark."
+poetcc -trace -g "$root/tests/e2e/ucpp/send.c" -o send
+sent kernelsem "Real µC++: semaphores of the kernel, which are no monitors. A task passes when it has got a unit, and stays on its line; \
+the last P times out."
+sent timeouts "Real µC++: a server accepts a call or its destructor, with a time limit, which is over twice before the client calls."
+sent printing "Real µC++: a member prints, and accepts itself. The lock of the stream is an object of the system; its owner stays on its own line."
+sent inlined "Real µC++: readers-writer and adaptive locks, whose calls are inlined. Their queue is seen: which task waits, and which one wakes it."
+sent exceptions "Real µC++: exceptions raised at another task, which handles them in its order, and a member that ends by an exception."
+sent held "Real µC++: a coroutine that waits in a monitor, with a lock, is deleted: it leaves the monitor and releases the lock."
 mkdir -p "$one_by_one"
 cp "${pages[@]}" "$one_by_one"
 pdfunite "${pages[@]}" "$out"

@@ -1,13 +1,11 @@
 #include "render/bar_chart.h"
 
 #include "base/alloc.h"
-#include "render/drawing_file.h"
 #include "render/text_cache.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define WIDTH_PT 460.0 /* default length of the longest bar */
 #define WIDTH_LEAST_PT 100.0
@@ -268,13 +266,13 @@ const char *bar_chart_write(const struct bar_chart *bars, const struct document_
 {
     struct bar_chart_page d = {.bars = bars, .grey = o->theme.grey, .dark = o->theme.dark};
     bar_chart_measure_layout(&d, o);
-    const char *why = drawing_file_write(&(struct drawing){.width_pt = d.width_pt,
-                                                           .height_pt = d.height_pt,
-                                                           .paint = bar_chart_paint,
-                                                           .context = &d,
-                                                           .pages = d.pages,
-                                                           .turn = bar_chart_set_page},
-                                         o, path);
+    const char *why = document_write_drawing(&(struct drawing){.width_pt = d.width_pt,
+                                                               .height_pt = d.height_pt,
+                                                               .paint = bar_chart_paint,
+                                                               .context = &d,
+                                                               .pages = d.pages,
+                                                               .turn = bar_chart_set_page},
+                                             o, path);
     text_cache_clear();
     return why;
 }

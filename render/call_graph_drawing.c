@@ -1,14 +1,11 @@
 #include "render/call_graph_drawing.h"
 
-#include "clients/metadata/graph_layout.h"
 #include "base/alloc.h"
-#include "render/drawing_file.h"
 #include "render/icicle_drawing.h"
 #include "render/text_cache.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MARGIN_PT 14.0
 #define TITLE_PT 11.0
@@ -362,11 +359,11 @@ const char *call_graph_drawing_write(const struct call_graph *g, const struct do
 {
     struct call_graph_drawing *d =
         call_graph_drawing_new(g, o->title ? o->title : "", o->theme.grey, o->theme.dark);
-    const char *why = drawing_file_write(&(struct drawing){.width_pt = d->width_pt,
-                                                           .height_pt = d->height_pt,
-                                                           .paint = call_graph_drawing_paint,
-                                                           .context = d},
-                                         o, path);
+    const char *why = document_write_drawing(&(struct drawing){.width_pt = d->width_pt,
+                                                               .height_pt = d->height_pt,
+                                                               .paint = call_graph_drawing_paint,
+                                                               .context = d},
+                                             o, path);
     call_graph_drawing_free(d);
     text_cache_clear();
     return why;

@@ -3,14 +3,14 @@
 #ifndef RENDER_CALL_GRAPH_DRAWING_H
 #define RENDER_CALL_GRAPH_DRAWING_H
 
-#include "clients/metadata/call_graph.h"
+#include "clients/metadata/graph_layout.h"
 #include "render/document.h"
 
 #include <cairo.h>
 
 #define CALL_GRAPH_DRAWING_NONE UINT32_MAX
 
-/* A graph with its layout, ready to be painted. What it is made of must outlive it. */
+/* A graph with its layout, ready to be painted. It borrows the graph and the title. */
 struct call_graph_drawing;
 struct call_graph_drawing *call_graph_drawing_new(const struct call_graph *calls, const char *title,
                                                   bool grey, bool dark);

@@ -1,4 +1,5 @@
-#include "render/chart_path.h"
+/* Drawing of a path over the rows of a chart: thick along the current row, thin between rows. */
+#include "render/state_chart.h"
 
 #include "base/alloc.h"
 

@@ -3,11 +3,13 @@
 
 #include "base/alloc.h"
 #include "render/paper_bands.h"
+#include "render/svg_text.h"
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,7 +66,8 @@ void document_paint(cairo_t *cr, const struct scene *scene, const struct documen
     paint_footer(cr, o, page + 1, count);
 }
 
-void document_set_metadata(cairo_surface_t *surface, const struct document_options *o)
+/* Sets the metadata of a PDF: its date, or $SOURCE_DATE_EPOCH, and its title. */
+static void document_set_metadata(cairo_surface_t *surface, const struct document_options *o)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
     time_t when = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : o->date;
@@ -131,42 +134,19 @@ static void paint_whole(cairo_t *cr, const struct scene *scene, const struct doc
 }
 
 static cairo_status_t write_vector(const struct scene *scene, const struct document_options *o,
-                                   struct document_sink *sink)
+                                   struct document_sink *sink, struct svg *svg)
 {
     struct paper_bands bands = paper_bands_cut(scene, o);
     cairo_surface_t *surface = new_surface(o, sink, bands.width_pt, bands.height_pt);
     cairo_t *cr = cairo_create(surface);
-    if (bands.paper) {
+    if (bands.paper && !svg) {
         write_paper(cr, scene, o, &bands);
     } else {
-        paint_whole(cr, scene, o, &bands, NULL);
-        cairo_show_page(cr);
+        paint_whole(cr, scene, o, &bands, svg);
+        if (!svg)
+            cairo_show_page(cr);
     }
     return document_finish_surface(cr, surface);
-}
-
-static cairo_status_t write_svg(const struct scene *scene, const struct document_options *o,
-                                struct document_sink *sink)
-{
-    struct paper_bands bands = paper_bands_cut(scene, o);
-    struct document_sink drawn = {0};
-    char *document = NULL;
-    size_t size = 0;
-    drawn.f = xcheck(open_memstream(&document, &size), sizeof drawn);
-    cairo_surface_t *surface = new_surface(o, &drawn, bands.width_pt, bands.height_pt);
-    cairo_t *cr = cairo_create(surface);
-    struct svg *svg = svg_open();
-    paint_whole(cr, scene, o, &bands, svg);
-    svg_close(svg);
-    cairo_status_t status = document_finish_surface(cr, surface);
-    fclose(drawn.f);
-    if (status == CAIRO_STATUS_SUCCESS)
-        svg_write(svg, document, size, sink->f);
-    if (ferror(sink->f))
-        sink->error = errno, status = CAIRO_STATUS_WRITE_ERROR;
-    svg_free(svg);
-    free(document);
-    return status;
 }
 
 bool document_is_too_large(const struct scene *scene, const struct document_options *o)
@@ -176,6 +156,17 @@ bool document_is_too_large(const struct scene *scene, const struct document_opti
                   : o->format == DOCUMENT_PNG ? IMAGE_LIMIT_PX
                                               : HUGE_VAL;
     return !bands.paper && (bands.width_pt > most || bands.height_pt > most);
+}
+
+static cairo_status_t document_finish_image(cairo_t *cr, cairo_surface_t *surface,
+                                            struct document_sink *sink)
+{
+    cairo_status_t status = cairo_status(cr);
+    cairo_destroy(cr);
+    if (status == CAIRO_STATUS_SUCCESS)
+        status = cairo_surface_write_to_png_stream(surface, document_write_bytes, sink);
+    cairo_surface_destroy(surface);
+    return status;
 }
 
 static cairo_status_t write_image(const struct scene *scene, const struct document_options *o,
@@ -192,11 +183,71 @@ static cairo_status_t write_image(const struct scene *scene, const struct docume
     cairo_t *cr = cairo_create(surface);
     cairo_scale(cr, scale, scale);
     paint_whole(cr, scene, o, &bands, NULL);
-    cairo_status_t status = cairo_status(cr);
-    cairo_destroy(cr);
+    return document_finish_image(cr, surface, sink);
+}
+
+/* ---- what is written: a scene or a drawing ---- */
+
+/* Writes it to a sink; svg: collects its texts, NULL: not an SVG. */
+typedef cairo_status_t document_writer(const void *what, const struct document_options *o,
+                                       struct document_sink *sink, struct svg *svg);
+
+static cairo_status_t write_scene(const void *what, const struct document_options *o,
+                                  struct document_sink *sink, struct svg *svg)
+{
+    return o->format == DOCUMENT_PNG ? write_image(what, o, sink)
+                                     : write_vector(what, o, sink, svg);
+}
+
+static void draw_page(const struct drawing *d, const struct document_options *o, cairo_t *cr,
+                      double scale, unsigned page)
+{
+    if (d->turn)
+        d->turn(d->context, page);
+    cairo_save(cr);
+    painter_fill_background(cr, &o->theme);
+    cairo_scale(cr, scale, scale);
+    d->paint(d->context, cr);
+    cairo_restore(cr);
+    cairo_show_page(cr);
+}
+
+static cairo_status_t write_drawing(const void *what, const struct document_options *o,
+                                    struct document_sink *sink, struct svg *svg)
+{
+    const struct drawing *d = what;
+    bool image = o->format == DOCUMENT_PNG;
+    double scale = (o->width_pt > 0 ? o->width_pt / d->width_pt : 1) * (image ? PNG_SCALE : 1);
+    double width = d->width_pt * scale, height = d->height_pt * scale;
+    cairo_surface_t *surface =
+        image ? cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(width), (int)ceil(height))
+              : new_surface(o, sink, width, height);
+    cairo_t *cr = cairo_create(surface);
+    unsigned pages = d->pages && o->format == DOCUMENT_PDF ? d->pages : 1;
+    for (unsigned page = 0; page < pages; page++)
+        draw_page(d, o, cr, scale, page);
+    (void)svg;
+    return image ? document_finish_image(cr, surface, sink) : document_finish_surface(cr, surface);
+}
+
+/* Writes an SVG whose words are text, not outlines. */
+static cairo_status_t write_svg(document_writer *write, const void *what,
+                                const struct document_options *o, struct document_sink *sink)
+{
+    struct document_sink drawn = {0};
+    char *document = NULL;
+    size_t size = 0;
+    drawn.f = xcheck(open_memstream(&document, &size), sizeof drawn);
+    struct svg *svg = svg_open();
+    cairo_status_t status = write(what, o, &drawn, svg);
+    svg_close(svg);
+    fclose(drawn.f);
     if (status == CAIRO_STATUS_SUCCESS)
-        status = cairo_surface_write_to_png_stream(surface, document_write_bytes, sink);
-    cairo_surface_destroy(surface);
+        svg_write(svg, document, size, sink->f);
+    if (ferror(sink->f))
+        sink->error = errno, status = CAIRO_STATUS_WRITE_ERROR;
+    svg_free(svg);
+    free(document);
     return status;
 }
 
@@ -220,7 +271,8 @@ static const char *begin_file(struct document_file *f, const struct document_opt
     return f->sink.f ? NULL : strerror(errno);
 }
 
-const char *document_error(cairo_status_t status)
+/* Returns an error of Cairo as a message for users. */
+static const char *document_error(cairo_status_t status)
 {
     return status == CAIRO_STATUS_INVALID_SIZE
                ? "the diagram is too large for an image; write PDF or SVG, or select a range"
@@ -247,17 +299,28 @@ static void free_file(struct document_file *f)
     free(f->part);
 }
 
-const char *document_write(const struct scene *scene, const struct document_options *o,
-                           const char *path)
+static const char *document_write_file(document_writer *write, const void *what,
+                                       const struct document_options *o, const char *path)
 {
     struct document_file f;
     const char *why = begin_file(&f, o, path);
     if (!why)
-        why = end_file(&f, o->format == DOCUMENT_PNG   ? write_image(scene, o, &f.sink)
-                           : o->format == DOCUMENT_SVG ? write_svg(scene, o, &f.sink)
-                                                       : write_vector(scene, o, &f.sink));
+        why = end_file(&f, o->format == DOCUMENT_SVG ? write_svg(write, what, o, &f.sink)
+                                                     : write(what, o, &f.sink, NULL));
     free_file(&f);
     return why;
+}
+
+const char *document_write(const struct scene *scene, const struct document_options *o,
+                           const char *path)
+{
+    return document_write_file(write_scene, scene, o, path);
+}
+
+const char *document_write_drawing(const struct drawing *d, const struct document_options *o,
+                                   const char *path)
+{
+    return document_write_file(write_drawing, d, o, path);
 }
 
 /* ---- page by page ---- */

@@ -1,5 +1,5 @@
-/* Documents of a scene: one page or image as large as the drawing, or paper pages. The same scene
- * gives the same bytes: the date in a PDF is $SOURCE_DATE_EPOCH, else the one in the options. */
+/* Documents of a scene or a drawing: one page or image as large as it, or paper pages. Equal scenes
+ * give equal bytes: the date in a PDF is $SOURCE_DATE_EPOCH, else the one in the options. */
 #ifndef RENDER_DOCUMENT_H
 #define RENDER_DOCUMENT_H
 
@@ -12,7 +12,7 @@ enum document_format { DOCUMENT_PDF, DOCUMENT_SVG, DOCUMENT_PNG };
 struct document_options {
     enum document_format format;
     double paper_width_pt, paper_height_pt; /* 0: one page as large as the drawing */
-    double width_pt;                        /* scaled to this width; 0: natural size */
+    double width_pt; /* scaled to this width; 0: natural size */
     bool wrap; /* with a width: wrapped into bands one below the other, instead of scaled, */
     double wrap_scale; /* at this scale; 0: natural size */
     bool transparent; /* no background (ignored for PDF, which never has one, and for paper) */
@@ -33,9 +33,6 @@ struct document_options {
 /* Returns whether one page, as large as the drawing, exceeds the limit of the format: for a PDF see
  * above, for an image 30000 px at 1 px per pt; an SVG has no limit. */
 bool document_is_too_large(const struct scene *scene, const struct document_options *options);
-
-/* Sets the metadata of a PDF: its date, or $SOURCE_DATE_EPOCH, and its title. */
-void document_set_metadata(cairo_surface_t *surface, const struct document_options *options);
 
 /* Returns the number of paper pages (1 without paper). */
 unsigned document_count(const struct scene *scene, const struct document_options *options);
@@ -60,9 +57,22 @@ uint32_t document_accepts_page(const struct document_file *file, const struct sc
                                bool last);
 /* Adds the pages of the first `columns` columns. */
 void document_add(struct document_file *file, const struct scene *scene, uint32_t columns);
-/* Returns an error of Cairo as a message for users. */
-const char *document_error(cairo_status_t status);
 const char *document_close(struct document_file *file); /* returns NULL, or an error message */
 void document_abandon(struct document_file *file); /* an existing file of that name is kept */
+
+/* A drawing that its caller paints, on one page or several. */
+struct drawing {
+    double width_pt, height_pt;
+    void (*paint)(void *context, cairo_t *cr); /* paints with its corner at 0, 0 */
+    void *context;
+    unsigned pages; /* of a PDF, all of the same size; 0: one */
+    void (*turn)(void *context,
+                 unsigned page); /* called before each page is painted, from 0; NULL: one page */
+};
+
+/* Writes the drawing in its own size, or scaled to the options' width, first under a temporary
+ * name. Returns NULL, or an error message. */
+const char *document_write_drawing(const struct drawing *drawing,
+                                   const struct document_options *options, const char *path);
 
 #endif

@@ -1,8 +1,8 @@
-/* Icicle charts of a tree of boxes (clients/metadata/icicle_layout.h): the width of each box is its
- * size including everything below it.
+/* Icicle charts of a tree of boxes (clients/metadata/icicle_layout.h), painted, in a file or as
+ * text: the width of each box is its size including everything below it.
  *
  * Colors distinguish files or modules, waiting is hatched; adjacent boxes that are too narrow to be
- * drawn are merged into one box without a color, and a text says so. The same boxes give the same
+ * drawn are merged into one box without a color, and a text says so. Equal boxes give equal
  * bytes. */
 #ifndef RENDER_ICICLE_DRAWING_H
 #define RENDER_ICICLE_DRAWING_H
@@ -58,8 +58,5 @@ void icicle_text_print(const struct icicle_layout *boxes, unsigned width, FILE *
 char *icicle_page_smaller_text(const struct icicle_layout *boxes, const struct icicle_boxes *places,
                                int64_t least);
 int64_t icicle_drawing_min_share(const struct icicle_layout *boxes, uint32_t node, double width_pt);
-/* Formats a size: "3.250 ms", "117". */
-void icicle_drawing_box_text(const struct icicle_layout *boxes, int64_t size, char *text,
-                             size_t room);
 
 #endif

@@ -1,7 +1,6 @@
 #include "render/kiviat.h"
 
 #include "base/alloc.h"
-#include "render/drawing_file.h"
 #include "render/text_cache.h"
 
 #include <math.h>
@@ -161,11 +160,11 @@ const char *kiviat_write(const struct kiviat *k, const struct document_options *
                             .grey = o->theme.grey,
                             .dark = o->theme.dark};
     const char *why =
-        drawing_file_write(&(struct drawing){.width_pt = 2 * d.x,
-                                             .height_pt = d.y + RADIUS_PT + NAMES_PT + NOTE_PT,
-                                             .paint = kiviat_paint,
-                                             .context = &d},
-                           o, path);
+        document_write_drawing(&(struct drawing){.width_pt = 2 * d.x,
+                                                 .height_pt = d.y + RADIUS_PT + NAMES_PT + NOTE_PT,
+                                                 .paint = kiviat_paint,
+                                                 .context = &d},
+                               o, path);
     text_cache_clear();
     return why;
 }

@@ -1,9 +1,9 @@
-/* Texts around a diagram: title, caption, legend. */
 #define _GNU_SOURCE
 #include "render/legend.h"
 
 #include "base/alloc.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,8 +133,8 @@ static int by_description(const void *a, const void *b)
     const struct target_event *const *x = a, *const *y = b;
     if ((*x)->part != (*y)->part)
         return (*x)->part < (*y)->part ? -1 : 1;
-    if ((*x)->source_line != (*y)->source_line)
-        return (*x)->source_line < (*y)->source_line ? -1 : 1;
+    if ((*x)->source.line != (*y)->source.line)
+        return (*x)->source.line < (*y)->source.line ? -1 : 1;
     return strcmp((*x)->name, (*y)->name);
 }
 
@@ -420,7 +420,9 @@ static size_t legend_fitting_bytes(const struct builder *b, const char *text, do
     return fits;
 }
 
-void legend_build_words(struct builder *b, const char *text, double size, bool whole)
+/* Adds text below everything so far, in lines as wide as the drawing or the legend; whole: in one
+ * line. */
+static void legend_build_words(struct builder *b, const char *text, double size, bool whole)
 {
     struct scene *scene = b->scene;
     double across = scene->vertical ? scene->height_pt : scene->width_pt;
@@ -446,4 +448,72 @@ void legend_build_caption(struct builder *b)
     build_legend(b);
     if (b->options->caption)
         legend_build_words(b, b->options->caption, CAPTION_PT, false);
+}
+
+/* ---- user notes ---- */
+
+#define NOTE_PT 8.0
+#define FLAG_PT 12.0 /* width of a flag */
+#define NOTE_CHARACTERS 160 /* maximum, since notes may be long */
+
+static const struct scene_mark *note_marks_mark(const struct scene *scene, struct event_id at)
+{
+    for (uint32_t i = 0; i < scene->mark_count; i++)
+        if (event_id_equal(scene->marks[i].event->at, at))
+            return &scene->marks[i];
+    return NULL;
+}
+
+/* Returns the first line of a note, cut to NOTE_CHARACTERS. */
+static char *note_marks_first_line(const char *text)
+{
+    size_t n = strcspn(text, "\n"), most = NOTE_CHARACTERS;
+    bool cut = text[n] != 0;
+    if (n > most) {
+        for (n = most; n && ((unsigned char)text[n] & 0xc0) == 0x80;)
+            n--;
+        cut = true;
+    }
+    return xasprintf("%.*s%s", (int)n, text, cut ? "…" : "");
+}
+
+/* Has the mark a label right of it, above its line, where the flag would be? */
+static bool note_marks_has_words(const struct scene *scene, const struct scene_mark *m)
+{
+    for (uint32_t i = 0; i < scene->text_count; i++) {
+        const struct scene_text *t = &scene->texts[i];
+        if (t->y_pt < m->y_pt && t->y_pt > m->y_pt - scene->row_pt && t->x_pt >= m->x_pt &&
+            t->x_pt < m->x_pt + FLAG_PT)
+            return !scene->vertical;
+    }
+    return false;
+}
+
+/* Adds the text of a note below the diagram; in a terminal it is a single line. */
+static void note_marks_add_words(struct builder *b, const char *number, struct event_id at,
+                                 const char *text)
+{
+    char event[48], *line = note_marks_first_line(text);
+    metadata_print_event_id(b->book, event, sizeof event, at);
+    char *words = xasprintf("%s  %s  %s", number, event, line);
+    legend_build_words(b, words, NOTE_PT, !b->options->measure);
+    free(words);
+    free(line);
+}
+
+void note_marks_build(struct builder *b)
+{
+    for (uint32_t i = 0; i < b->options->noted_count; i++) {
+        const struct scene_noted *noted = &b->options->noted[i];
+        const struct scene_mark *m = note_marks_mark(b->scene, noted->at);
+        if (!m)
+            continue;
+        struct scene_flag flag = {.row = m->row,
+                                  .x_pt = m->x_pt,
+                                  .y_pt = m->y_pt,
+                                  .left = note_marks_has_words(b->scene, m)};
+        snprintf(flag.number, sizeof flag.number, "%u", i + 1);
+        ARRAY_PUSH(b->scene->flags, b->scene->flag_count, flag);
+        note_marks_add_words(b, flag.number, noted->at, noted->text);
+    }
 }

@@ -1,4 +1,4 @@
-/* Texts around a diagram: title, caption, legend and footnotes. */
+/* Texts around a diagram: title, caption, legend, footnotes and user notes. */
 #ifndef RENDER_LEGEND_H
 #define RENDER_LEGEND_H
 
@@ -14,9 +14,8 @@ extern const char legend_deadlock_words[];
 /* Adds a line of text. Returns its width. */
 double legend_build_note(struct builder *b, double x, double y, const char *text, double size,
                          bool bold);
-/* Adds text below everything so far, in lines as wide as the drawing or the legend; whole: in one
- * line. */
-void legend_build_words(struct builder *b, const char *text, double size, bool whole);
 void legend_build_caption(struct builder *b); /* legend and caption; sets the height */
+/* Adds flags at events with user notes, and the notes below the diagram. */
+void note_marks_build(struct builder *b); /* call when everything else is placed */
 
 #endif

@@ -110,16 +110,43 @@ struct paper_bands paper_bands_cut(const struct scene *scene, const struct docum
                                                             : one_page(scene, o);
 }
 
+#define LEAST_FILLED 0.7 /* of a band's width, unless a deadlock cycle is kept whole */
+
+/* Returns the number of columns, from the i-th on, within a width; at least one. */
+static uint32_t paper_bands_fitting(const struct scene *scene, uint32_t i, double width_pt)
+{
+    double left = scene->columns[i].x_pt - scene->columns[i].left_pt;
+    uint32_t n = 1;
+    while (i + n < scene->column_count &&
+           scene->columns[i + n].x_pt + scene->columns[i + n].right_pt - left <= width_pt)
+        n++;
+    return n;
+}
+
+/* Returns the number of columns from least to most behind which a break cuts least: of equals, the
+ * most. */
+static uint32_t paper_bands_best_break(const struct scene *scene, uint32_t i, uint32_t least,
+                                       uint32_t most)
+{
+    uint32_t best = most;
+    for (uint32_t n = most; n >= least && n > 0; n--)
+        if (scene->columns[i + n].break_cost < scene->columns[i + best].break_cost)
+            best = n;
+    return best;
+}
+
 uint32_t paper_bands_columns(const struct scene *scene, const struct paper_bands *bands, uint32_t i)
 {
     if (i >= scene->column_count)
         return 0;
-    double left = scene->columns[i].x_pt - scene->columns[i].left_pt;
-    uint32_t n = 1;
-    while (i + n < scene->column_count &&
-           scene->columns[i + n].x_pt + scene->columns[i + n].right_pt - left <= bands->columns_pt)
-        n++;
-    return n;
+    uint32_t most = paper_bands_fitting(scene, i, bands->columns_pt);
+    if (i + most >= scene->column_count)
+        return most;
+    uint32_t least = paper_bands_fitting(scene, i, bands->columns_pt * LEAST_FILLED),
+             best = paper_bands_best_break(scene, i, least, most);
+    return scene->columns[i + best].break_cost >= BREAK_IN_DEADLOCK
+               ? paper_bands_best_break(scene, i, 1, most)
+               : best;
 }
 
 uint32_t paper_bands_page(const struct scene *scene, const struct paper_bands *bands, uint32_t i,

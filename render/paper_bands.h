@@ -1,7 +1,8 @@
 /* Layout of a drawing that is longer than its paper: it is cut into bands one below the other, each
- * with the names of its rows, and the bands are distributed over pages. Columns are cut between
- * columns, so that no mark is cut; rows, if they do not all fit a page, evenly. A vertical drawing
- * is cut into pages only. */
+ * with the names of its rows, and the bands are distributed over pages. A band ends between two
+ * columns where a break cuts least: deadlock cycles and texts stay whole if they fit a band, and as
+ * few arrows as possible are cut. Rows, if they do not all fit a page, are cut evenly. A vertical
+ * drawing is cut into pages only. */
 #ifndef RENDER_PAPER_BANDS_H
 #define RENDER_PAPER_BANDS_H
 
@@ -24,7 +25,7 @@ struct paper_bands {
 
 struct paper_bands paper_bands_cut(const struct scene *scene,
                                    const struct document_options *options);
-/* Returns the number of columns, from the i-th on, that fit one band; at least one, if any. */
+/* Returns the number of columns, from the i-th on, of one band; at least one, if any. */
 uint32_t paper_bands_columns(const struct scene *scene, const struct paper_bands *bands,
                              uint32_t i);
 /* Returns the number of columns, from the i-th on, that fit one page (`first`: the first page). */

@@ -1,16 +1,11 @@
 #define _GNU_SOURCE
-#include "render/scene_builder.h"
 #include "base/alloc.h"
-#include "render/worker_row_scene.h"
-#include "render/scene_columns.h"
-#include "render/note_marks.h"
 #include "render/legend.h"
-#include "render/scene_arrows.h"
+#include "render/scene_builder.h"
 #include "render/scene_rows.h"
-#include "render/scene_segments.h"
-#include "render/time_columns.h"
+#include "render/scene_times.h"
+#include "wire/annotation_text.h"
 #include "wire/layout_results.h"
-#include "wire/nondet_result.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -226,6 +221,43 @@ static int by_row(const void *a, const void *b)
     return x->x_pt < y->x_pt ? -1 : x->x_pt > y->x_pt;
 }
 
+/* ---- widths of columns ---- */
+
+#define JAG_PT 34.0
+
+static void add_column(struct builder *b, uint32_t i, double *x, const struct extent *extent)
+{
+    struct scene_column c = {.column = b->cells ? b->cells[i].column : b->base + (int32_t)i,
+                             .left_pt = extent->left,
+                             .right_pt = extent->right + (extent->slots - 1) * SCENE_SLOT_PT,
+                             .slots = extent->slots};
+    c.x_pt = *x + c.left_pt;
+    *x = c.x_pt + c.right_pt;
+    ARRAY_PUSH(b->scene->columns, b->scene->column_count, c);
+}
+
+/* Adds a column that stands for a long interval without events. */
+static void add_jag(struct builder *b, uint32_t i, double *x)
+{
+    struct scene_jag jag = {*x, JAG_PT, time_columns_long(b, b->cells[i].cells)};
+    struct extent narrow = {.left = JAG_PT / 2, .right = JAG_PT / 2, .slots = 1};
+    ARRAY_PUSH(b->scene->jags, b->scene->jag_count, jag);
+    add_column(b, i, x, &narrow);
+}
+
+static void scene_columns_build(struct builder *b, uint32_t count, const struct extent *extents)
+{
+    struct scene *scene = b->scene;
+    double x = scene->names_pt;
+    for (uint32_t i = 0; i < count; i++)
+        if (b->cells && b->cells[i].cells > 1)
+            add_jag(b, i, &x);
+        else
+            add_column(b, i, &x, &extents[i]);
+    double least = b->options->minimum_width_pt;
+    scene->width_pt = x + 10 > least ? x + 10 : least;
+}
+
 /* ---- building ---- */
 
 static uint32_t collect_marks(struct builder *b, struct laid_out_event **marks, uint32_t *columns)
@@ -344,6 +376,8 @@ static void scene_build_all(struct builder *b)
     time_columns_build_ruler(b);
     legend_build_caption(b);
     note_marks_build(b);
+    if (!scene->vertical)
+        scene_columns_weigh_breaks(b);
 }
 
 struct scene *scene_build(const struct window_info *window, const struct trace_metadata *book,

@@ -50,8 +50,13 @@ struct scene_column {
     int32_t column; /* the server's number; if placed by time, several columns may have the same */
     double x_pt; /* of the marks in its first slot */
     double left_pt, right_pt; /* its extent on either side */
-    uint32_t slots; /* number of places side by side, see render/scene_columns.h */
+    uint32_t slots; /* number of places side by side, see render/scene_builder.h */
+    /* of a break left of it: 1 for each arrow that it cuts, more for a text, and BREAK_IN_DEADLOCK
+     * for each step of a deadlock cycle */
+    uint32_t break_cost;
 };
+
+#define BREAK_IN_DEADLOCK 1000000u
 
 struct scene_segment {
     uint32_t row;
@@ -101,8 +106,8 @@ struct scene_text {
     char *text;
     struct target_color color;
     bool bold;
-    /* What a thread waits for, above its row: may be anywhere from x_pt to until_pt; 0: only at
-     * x_pt. */
+    /* Text of what a thread waits for, above its row: it may be anywhere from x_pt to until_pt;
+     * 0: only at x_pt. */
     double until_pt;
     bool followed; /* and is repeated right of until_pt */
 };
@@ -207,7 +212,7 @@ struct scene_heading { /* a heading, in a row of the window without a line */
     const char *text;
 };
 
-struct worker_rows; /* render/worker_rows.h */
+struct worker_rows; /* render/scene_rows.h */
 struct scene_options {
     const char *title, *caption; /* NULL: none */
     bool legend;

@@ -1,6 +1,6 @@
 /* Arrows between marks: sync pairs, messages, order edges, groups, and stubs to lines that are not
  * shown. */
-#include "render/scene_arrows.h"
+#include "render/scene_builder.h"
 
 #include "base/alloc.h"
 #include "wire/layout_results.h"

@@ -1,4 +1,5 @@
-/* The state of a scene while it is built, and the sizes of texts and rows of lines in it. */
+/* The builder of a scene: its state while it is built, the sizes of texts, and slots for marks of
+ * one column. */
 #ifndef RENDER_SCENE_BUILDER_H
 #define RENDER_SCENE_BUILDER_H
 
@@ -47,5 +48,41 @@ double scene_builder_text_width(const struct builder *b, const char *text, doubl
 /* Returns a copy of the text, cut to fit with an ellipsis. */
 char *scene_builder_fit_text(const struct builder *b, const char *text, double size, double limit);
 int32_t scene_builder_row(const struct builder *b, uint32_t line); /* -1: not shown */
+
+/* ---- scene arrows ---- */
+
+void scene_arrows_build(struct builder *b); /* marks must be sorted by row and x */
+
+/* ---- scene segments ---- */
+
+/* Marks are sorted by row and x. Rows of threads whose kind requests it show where the thread is
+ * while it is on another line. */
+void scene_segments_build(struct builder *b);
+/* Returns whether the row of this thread shows what it waits for elsewhere. */
+bool scene_segments_shows_text(const struct builder *b, uint32_t thread);
+
+/* Layout of the columns of a scene: their widths, and the slots side by side within one.
+ *
+ * The marks of one column are concurrent or simultaneous, so they may be side by side. A
+ * synchronization point with marks on several rows takes the rows between them for its arrow;
+ * points whose rows overlap get different slots, so that no arrow passes over a mark or runs along
+ * another. Slots depend on nothing outside the column: scrolling does not change them. */
+
+struct slot_point {
+    uint32_t column;
+    uint32_t first_row, last_row;
+    uint32_t slot; /* the result, from 0 */
+};
+
+/* Sets what a break left of each column cuts, once all of the scene is placed. */
+void scene_columns_weigh_breaks(struct builder *b);
+
+#define SLOTS_MAX 12 /* further points overlap */
+
+/* Sorts the points by column and first row and assigns slots, first fit. */
+void scene_columns_assign_slots(struct slot_point *points, uint32_t count);
+/* Sorts the marks by column and row and assigns slots. */
+void scene_columns_build_slots(struct laid_out_event *marks, uint32_t count,
+                               struct extent *extents);
 
 #endif

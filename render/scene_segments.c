@@ -1,9 +1,9 @@
 /* Segments of a row between its marks: their line style, and where the row's thread is
  * meanwhile. */
-#include "render/scene_segments.h"
+#include "render/scene_builder.h"
 
-#include "base/lower_bound.h"
 #include "base/alloc.h"
+#include "base/lower_bound.h"
 
 #include <stdlib.h>
 

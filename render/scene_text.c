@@ -1,13 +1,12 @@
 #define _GNU_SOURCE
 #include "render/scene_text.h"
 
-#include "wire/text.h"
-#include "base/lower_bound.h"
 #include "base/alloc.h"
-#include "wire/nondet_result.h"
+#include "base/lower_bound.h"
+#include "wire/annotation_text.h"
+#include "wire/text.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define CELL 3 /* characters per slot */
 

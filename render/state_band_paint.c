@@ -2,8 +2,8 @@
 
 #include "base/alloc.h"
 #include "render/palette.h"
+#include "render/scene_times.h"
 #include "render/text_cache.h"
-#include "render/time_columns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -110,6 +110,58 @@ void state_band_paint_row(cairo_t *cr, const struct state_bands *s,
                           look);
 }
 
+/* ---- measured states ---- */
+
+/* Of time that is running by the order alone. */
+static const struct {
+    uint8_t is, color; /* an enum band_thread_state, of the palette */
+} state_band_measured[] = {{BAND_LIVING_READY, CHART_READY},
+                           {BAND_LIVING_SYSTEM, CHART_SYSTEM},
+                           {BAND_LIVING_START, CHART_START}};
+#define MEASURED_STATES (sizeof state_band_measured / sizeof *state_band_measured)
+
+/* Returns below which share of a pixel they end, of 255: above what was running. */
+static unsigned state_band_measured_top(const struct state_band_cell *cell,
+                                        const struct state_band_cell *measured)
+{
+    unsigned off = 0, runs = cell->share[BAND_RUNS], most = runs + cell->share[BAND_INSIDE];
+    for (unsigned i = 0; i < MEASURED_STATES; i++)
+        off += measured->share[state_band_measured[i].is];
+    return off <= runs ? runs : off < most ? off : most;
+}
+
+static void paint_measured_state(cairo_t *cr, const struct state_band_cell *cells,
+                                 const struct state_band_cell *measured, uint32_t pixels,
+                                 unsigned state, cairo_rectangle_t box)
+{
+    double wide = box.width / pixels;
+    for (uint32_t i = 0; i < pixels; i++) {
+        int top = (int)state_band_measured_top(&cells[i], &measured[i]);
+        for (unsigned k = 0; k < state; k++)
+            top -= measured[i].share[state_band_measured[k].is];
+        int share = measured[i].share[state_band_measured[state].is];
+        share = share < top ? share : top;
+        double x = round(box.x + i * wide), to = round(box.x + (i + 1) * wide);
+        if (share > 0)
+            cairo_rectangle(cr, x, box.y + box.height * (1 - top / 255.0), to - x,
+                            box.height * share / 255);
+    }
+    cairo_fill(cr);
+}
+
+void state_band_paint_measured(cairo_t *cr, const struct state_band_cell *cells,
+                               const struct state_band_cell *measured, uint32_t pixels, double y,
+                               const struct state_band_style *look)
+{
+    cairo_rectangle_t box = state_band_row_box(y, look);
+    cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
+    for (unsigned i = 0; i < MEASURED_STATES; i++) {
+        set_color(cr, palette_color(state_band_measured[i].color, look->grey));
+        paint_measured_state(cr, cells, measured, pixels, i, box);
+    }
+    cairo_set_antialias(cr, CAIRO_ANTIALIAS_DEFAULT);
+}
+
 /* ---- the ruler ---- */
 
 static void name_tick(const struct state_bands *s, int64_t at, int64_t step,
@@ -156,16 +208,34 @@ void state_band_paint_ruler(cairo_t *cr, const struct state_bands *s, double y,
 
 /* ---- legend ---- */
 
+static double state_band_paint_sign(cairo_t *cr, double x, double y, struct target_color color,
+                                    const char *text, const struct state_band_style *look)
+{
+    set_color(cr, color);
+    cairo_rectangle(cr, x, y + 1, 12, 10);
+    cairo_fill(cr);
+    set_ink(cr, look, 0.2, 0.85);
+    text_cache_show(cr, x + 17, y, text, 9, false);
+    return x + 17 + text_cache_width(NULL, text, 9, false) + 18;
+}
+
 void state_band_paint_key(cairo_t *cr, double y, const struct state_band_style *look)
 {
+    static const char *const running[] = {[BAND_MEASURED_NONE] = "running or off-CPU",
+                                          [BAND_MEASURED_SOME] = "running, or not measured",
+                                          [BAND_MEASURED_ALL] = "running"};
     double x = look->names_pt;
     for (unsigned state = 0; state < BAND_CLASSES; state++) {
-        const char *text = state == BAND_INSIDE ? "inside an object" : state_band_name(state);
-        set_color(cr, state_band_color(state, look));
-        cairo_rectangle(cr, x, y + 1, 12, 10);
-        cairo_fill(cr);
-        set_ink(cr, look, 0.2, 0.85);
-        text_cache_show(cr, x + 17, y, text, 9, false);
-        x += 17 + text_cache_width(NULL, text, 9, false) + 18;
+        const char *text = state == BAND_INSIDE                    ? "inside an object"
+                           : state == BAND_RUNS                    ? running[look->measured]
+                           : state == BAND_ENDED && look->measured ? "created, exited"
+                                                                   : state_band_name(state);
+        x = state_band_paint_sign(cr, x, y, state_band_color(state, look), text, look);
+        if (state == BAND_RUNS && look->measured)
+            for (unsigned i = 0;
+                 i < MEASURED_STATES && state_band_measured[i].is != BAND_LIVING_START; i++)
+                x = state_band_paint_sign(cr, x, y,
+                                          palette_color(state_band_measured[i].color, look->grey),
+                                          state_chart_word(state_band_measured[i].color), look);
     }
 }

@@ -14,6 +14,7 @@ struct state_band_style {
     double names_pt, width_pt; /* of the names, and of the pixels right of them */
     double row_pt; /* distance of rows */
     bool dark, grey;
+    uint8_t measured; /* an enum band_measurement: which states the key has */
     const char *name; /* of the row; NULL: the label of its line */
 };
 
@@ -27,6 +28,11 @@ cairo_rectangle_t state_band_row_box(double y_pt, const struct state_band_style 
 void state_band_paint_row(cairo_t *cr, const struct state_bands *strip,
                           const struct trace_metadata *book, uint32_t row, double y_pt,
                           const struct state_band_style *look);
+/* Paints the measured states in place of what is otherwise one: which part of its running time a
+ * thread was off-CPU or runnable. measured: the cells of its row, of as many pixels. */
+void state_band_paint_measured(cairo_t *cr, const struct state_band_cell *cells,
+                               const struct state_band_cell *measured, uint32_t pixels, double y_pt,
+                               const struct state_band_style *look);
 void state_band_paint_ruler(cairo_t *cr, const struct state_bands *strip, double y_pt,
                             const struct state_band_style *look);
 /* Paints the key of the colors, in one line. */

@@ -1,15 +1,11 @@
 #include "render/state_chart.h"
 
 #include "base/alloc.h"
-#include "render/chart_path.h"
-#include "render/drawing_file.h"
-#include "render/text_cache.h"
 #include "render/palette.h"
-#include "render/state_shares.h"
-#include "render/time_columns.h"
+#include "render/scene_times.h"
+#include "render/text_cache.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +73,48 @@ static void set_ink(cairo_t *cr, const struct state_chart_page *d, double light)
     cairo_set_source_rgb(cr, v, v, v);
 }
 
+/* ---- shares of the states ---- */
+
+/* Merges all states but created and exited into running. */
+static void state_shares_add_work(uint8_t *share)
+{
+    unsigned work = 0;
+    for (unsigned s = 0; s < CHART_STATES; s++)
+        if (s != CHART_START && s != CHART_TERMINATE) {
+            work += share[s];
+            share[s] = 0;
+        }
+    share[CHART_RUNNING] = (uint8_t)(work < 255 ? work : 255);
+}
+
+float (*state_shares_of(const struct state_chart *c, uint32_t row))[CHART_STATES]
+{
+    float(*shares)[CHART_STATES] = xcalloc(c->pixels, sizeof *shares);
+    for (uint32_t i = 0; i < c->pixels; i++) {
+        struct chart_pixel pixel = c->rows[row].pixels[i];
+        if (c->overview)
+            state_shares_add_work(pixel.share);
+        for (unsigned s = 0; s < CHART_STATES; s++)
+            shares[i][s] = (float)pixel.share[s] / 255;
+    }
+    return shares;
+}
+
+void state_shares_visible(float *share, float least)
+{
+    float all = 0, raised = 0;
+    for (unsigned s = 0; s < CHART_STATES; s++) {
+        all += share[s];
+        raised += share[s] > 0 ? fmaxf(share[s], least) : 0;
+    }
+    if (raised <= all)
+        return;
+    float goal = fmaxf(all, fminf(raised, 1));
+    for (unsigned s = 0; s < CHART_STATES; s++)
+        if (share[s] > 0)
+            share[s] = fmaxf(share[s], least) * goal / raised;
+}
+
 /* ---- rows ---- */
 
 /* Adds the rectangles of one state to the path, stacked on those of lower states; equal adjacent
@@ -120,7 +158,7 @@ static void name_row(cairo_t *cr, const struct state_chart_page *d, uint32_t row
 static void paint_row(cairo_t *cr, const struct state_chart_page *d, uint32_t row, double y)
 {
     uint32_t pixels = d->chart->pixels;
-    float(*shares)[CHART_STATES] = shares_of(d->chart, row);
+    float(*shares)[CHART_STATES] = state_shares_of(d->chart, row);
     double margin = d->row_pt > 12 ? 2.5 : d->row_pt > 7 ? 1 : 0.5;
     cairo_rectangle_t box = {d->names_pt, y + margin, d->rows_pt, d->row_pt - 2 * margin};
     for (uint32_t i = 0; i < pixels; i++)
@@ -384,15 +422,101 @@ const char *state_chart_write(const struct state_chart *c, const struct document
     lay_out(&d, o);
     if (o->format == DOCUMENT_PNG && fabs(o->width_pt - d.width_pt) < 1)
         options.width_pt = 0; /* so that one pixel of the image is one of the rows */
-    const char *why = drawing_file_write(&(struct drawing){.width_pt = d.width_pt,
-                                                           .height_pt = d.height_pt,
-                                                           .paint = state_chart_paint,
-                                                           .context = &d,
-                                                           .pages = d.pages,
-                                                           .turn = state_chart_set_page},
-                                         &options, path);
+    const char *why = document_write_drawing(&(struct drawing){.width_pt = d.width_pt,
+                                                               .height_pt = d.height_pt,
+                                                               .paint = state_chart_paint,
+                                                               .context = &d,
+                                                               .pages = d.pages,
+                                                               .turn = state_chart_set_page},
+                                             &options, path);
     for (unsigned i = 0; i < d.below_count; i++)
         free(d.below[i]);
     text_cache_clear();
     return why;
+}
+
+/* ---- as text: a line per row, a letter per interval ---- */
+
+#define TEXT_WIDTH_LEAST 20u
+#define TEXT_NAMES_MOST 30u
+#define TEXT_MIXED 0.6f /* share of time that a state needs to give a letter; else '%' */
+
+static const char state_chart_text_letters[CHART_STATES + 1] = ".~=#s.?";
+
+static char state_chart_text_letter(const float *share)
+{
+    unsigned most = 0;
+    float all = 0;
+    for (unsigned s = 0; s < CHART_STATES; s++) {
+        all += share[s];
+        if (share[s] > share[most])
+            most = s;
+    }
+    if (all <= 0)
+        return ' ';
+    return share[most] < TEXT_MIXED * all ? '%' : state_chart_text_letters[most];
+}
+
+/* Returns by letter which share of its time the critical path is in this row, 0 to 1. The caller
+ * frees it. */
+static double *state_chart_text_path_shares(const struct state_chart *c, uint32_t row)
+{
+    double *on = xcalloc(c->pixels, sizeof *on);
+    double each = (double)(c->to_ns - c->from_ns) / c->pixels;
+    for (uint32_t i = 0; i < c->way_count; i++) {
+        double from = (double)(c->way[i].from_ns - c->from_ns) / each,
+               to = (double)(c->way[i].to_ns - c->from_ns) / each;
+        unsigned letter = from > 0 ? (unsigned)from : 0;
+        for (; c->way[i].row == row && letter < c->pixels && letter < to; letter++) {
+            double begin = from > letter ? from : letter, end = to < letter + 1 ? to : letter + 1;
+            on[letter] += end - begin;
+        }
+    }
+    return on;
+}
+
+static void state_chart_text_print_row(const struct state_chart *c, uint32_t row, size_t names,
+                                       FILE *f)
+{
+    float(*shares)[CHART_STATES] = state_shares_of(c, row);
+    double *on = state_chart_text_path_shares(c, row);
+    fprintf(f, "%-*.*s  ", (int)names, (int)names, c->rows[row].name);
+    for (unsigned i = 0; i < c->pixels; i++)
+        fputc(on[i] > 0.5 ? '@' : state_chart_text_letter(shares[i]), f);
+    fputc('\n', f);
+    free(on);
+    free(shares);
+}
+
+static size_t state_chart_text_name_width(const struct state_chart *c)
+{
+    size_t names = 0;
+    for (uint32_t i = 0; i < c->row_count; i++)
+        names = strlen(c->rows[i].name) > names ? strlen(c->rows[i].name) : names;
+    return names > TEXT_NAMES_MOST ? TEXT_NAMES_MOST : names;
+}
+
+unsigned state_chart_text_width(const struct state_chart *c, unsigned width)
+{
+    size_t names = state_chart_text_name_width(c);
+    return width > names + 2 + TEXT_WIDTH_LEAST ? width - (unsigned)names - 2 : TEXT_WIDTH_LEAST;
+}
+
+void state_chart_text_print(const struct state_chart *c, FILE *f)
+{
+    size_t names = state_chart_text_name_width(c);
+    char from[40], to[40];
+    time_columns_print(c->from_ns, 1, from, sizeof from);
+    time_columns_print(c->to_ns, 1, to, sizeof to);
+    fprintf(f, "%s\nfrom %s to %s\n", c->title, from, to);
+    for (uint32_t i = 0; i < c->row_count; i++)
+        state_chart_text_print_row(c, i, names, f);
+    fputs(c->overview ? "= active  . not started or exited\n"
+                      : "= running  # blocked  ~ runnable  . created, exited  "
+                        "? blocked (cause unknown)  % mixed\n",
+          f);
+    if (c->way_count)
+        fprintf(f, "@ %s\n", c->way_name);
+    if (c->below)
+        fprintf(f, "note: %s\n", c->below);
 }

@@ -6,6 +6,7 @@
 
 #include "render/document.h"
 
+#include <cairo.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -61,5 +62,27 @@ const char *state_chart_write(const struct state_chart *chart,
  * of its rows. */
 unsigned state_chart_text_width(const struct state_chart *chart, unsigned width);
 void state_chart_text_print(const struct state_chart *chart, FILE *f); /* as text */
+
+/* ---- shares of thread states per pixel of a row ---- */
+
+/* Returns of[pixel][state], as fractions of 1; the rest is empty. In an overview all work is
+ * CHART_RUNNING. The caller frees it. */
+float (*state_shares_of(const struct state_chart *chart, uint32_t row))[CHART_STATES];
+/* Adjusts the shares for painting: every nonzero share gets at least `least`, so that it is
+ * visible. */
+void state_shares_visible(float *share, float least);
+
+/* ---- chart path ---- */
+
+struct chart_path_box { /* the painted rows, in points */
+    double x_pt, y_pt, width_pt, row_pt;
+    uint32_t first, rows; /* the rows of the chart */
+    bool grey;
+};
+
+void chart_path_paint(cairo_t *cr, const struct state_chart *chart,
+                      const struct chart_path_box *box);
+/* Paints a sample of the path with this width, for a key. */
+void chart_path_sample(cairo_t *cr, double x_pt, double y_pt, double width_pt, bool grey);
 
 #endif

@@ -1,13 +1,11 @@
 #include "render/table_page.h"
 
 #include "base/alloc.h"
-#include "render/drawing_file.h"
 #include "render/text_cache.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MARGIN_PT 16.0
 #define GAP_PT 14.0 /* between columns */
@@ -319,13 +317,13 @@ const char *table_page_write(const struct text_table *sheets, uint32_t count,
     lay_out(&l, count, &o);
     if (o.paper_width_pt > 0 && o.format == DOCUMENT_PDF)
         o.width_pt = o.paper_width_pt;
-    const char *why = drawing_file_write(&(struct drawing){.width_pt = l.width_pt,
-                                                           .height_pt = l.height_pt,
-                                                           .paint = table_page_paint,
-                                                           .context = &l,
-                                                           .pages = l.pages,
-                                                           .turn = table_page_set_page},
-                                         &o, path);
+    const char *why = document_write_drawing(&(struct drawing){.width_pt = l.width_pt,
+                                                               .height_pt = l.height_pt,
+                                                               .paint = table_page_paint,
+                                                               .context = &l,
+                                                               .pages = l.pages,
+                                                               .turn = table_page_set_page},
+                                             &o, path);
     for (uint32_t i = 0; i < count; i++)
         free(l.widths[i]);
     free(l.widths);

@@ -1,7 +1,7 @@
 /* Tables on pages: columns of text and numbers, with totals and notes; long tables continue on the
  * next page.
  *
- * The same sheets give the same bytes. */
+ * Equal sheets give equal bytes. */
 #ifndef RENDER_TABLE_PAGE_H
 #define RENDER_TABLE_PAGE_H
 

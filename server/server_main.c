@@ -1,33 +1,27 @@
 /* poet server: takes events from programs, keeps their order, answers viewers. */
 #define _GNU_SOURCE
 #include "base/alloc.h"
-#include "server/server_options.h"
+#include "server/checkpoint/run_registry.h"
+#include "server/checkpoint/trace_replay.h"
+#include "server/connections/agent_connection.h"
+#include "server/connections/event_server.h"
+#include "server/connections/handshake.h"
+#include "server/connections/shared_memory.h"
+#include "server/connections/journal_reader.h"
+#include "server/connections/process_sampler.h"
+#include "server/connections/program_connection.h"
+#include "server/connections/resume_run.h"
+#include "server/connections/stdio_proxy.h"
+#include "server/connections/viewer_connection.h"
+#include "server/eventloop/event_loop.h"
 #include "server/forwarding/agent.h"
 #include "server/forwarding/nats_message.h"
 #include "server/forwarding/nats_reader.h"
-#include "server/checkpoint/output_path.h"
-#include "server/checkpoint/trace_replay.h"
-#include "server/eventloop/server_log.h"
-#include "server/transport/tls_channel.h"
-#include "server/checkpoint/idle_eviction.h"
-#include "server/connections/accept.h"
-#include "server/connections/agent_connection.h"
-#include "server/connections/remote_stdio_proxy.h"
-#include "server/connections/handshake.h"
-#include "server/connections/journal_merge.h"
-#include "server/connections/program_connection.h"
-#include "server/connections/event_server.h"
-#include "server/connections/journal_reader.h"
-#include "server/connections/viewer_connection.h"
-#include "server/connections/cell_sampler.h"
-#include "server/connections/heap_sampler.h"
-#include "server/connections/process_sampler.h"
-#include "server/connections/stdio_proxy.h"
-#include "server/connections/resume_run.h"
 #include "server/journal/capture.h"
+#include "server/server_options.h"
+#include "server/transport/tls_channel.h"
 #include "wire/address.h"
 #include "wire/network_key.h"
-#include "wire/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +56,7 @@ static void on_poll(struct ev_loop *loop, ev_timer *timer, int events)
     handshake_step(server);
     connection_retry(server);
     connection_step(server);
-    accept_all_local(server);
+    handshake_accept_all(server);
     program_connection_poll(server);
     process_sampler_step(server);
     cell_sampler_step(server);
@@ -84,10 +78,10 @@ static void server_main_on_notify(struct ev_loop *loop, ev_timer *timer, int eve
     (void)events;
     heap_sampler_step(server);
     viewer_notify(server);
-    idle_evict_finished(&server->runs);
+    run_registry_evict(&server->runs);
     if (ev_now(loop) - server->looked > 1) {
         server->looked = ev_now(loop);
-        idle_check_deleted_files(&server->runs);
+        run_registry_check_files(&server->runs);
     }
     if (server->asked > 0 && ev_now(loop) - server->asked > REST_SECONDS) {
         for (size_t i = 0; i < server->runs.count; i++)
@@ -103,7 +97,7 @@ static void on_work(struct ev_loop *loop, ev_idle *idle, int events)
     (void)events;
     if (server->behind) {
         connection_step(server);
-        accept_all_local(server);
+        handshake_accept_all(server);
         program_connection_poll(server);
     }
     if (!viewer_process_requests(server) && !server->behind)
@@ -142,9 +136,9 @@ static void on_idle(struct ev_loop *loop, ev_timer *timer, int events)
     struct server *server = timer->data;
     (void)events;
     if (server->behind)
-        return; /* what those who hung up left is worked off first */
+        return; /* first processes what programs left that have disconnected */
     if (agent_connection_expected(server) || server_main_agent_is_running(server))
-        return; /* of an agent that is away for a while, more comes; or more is to go */
+        return; /* an agent will reconnect, or has more to forward */
     if (!server->peers && server->once && server->had_peer)
         ev_break(loop, EVBREAK_ALL);
     ev_timer_stop(loop, timer);
@@ -170,8 +164,7 @@ static void on_accept(struct ev_loop *loop, ev_io *io, int events)
     (void)loop;
     (void)events;
     struct server *server = io->data;
-    accept_connection(server, io->fd,
-                      endpoint_is_remote(server->endpoints[io - server->listeners]));
+    handshake_accept(server, io->fd, endpoint_is_remote(server->endpoints[io - server->listeners]));
 }
 
 static int server_main_fail(const char *what, const char *why)

@@ -1,7 +1,7 @@
 #include "wire/call_records.h"
 
+#include "wire/message.h"
 #include "wire/profile_snapshot.h"
-#include "wire/varint.h"
 
 /* The low bits of a word are the record's type, the others the time since the previous record. */
 #define IS_BITS 2

@@ -10,7 +10,7 @@
 #ifndef WIRE_CONTEXT_SWITCHES_H
 #define WIRE_CONTEXT_SWITCHES_H
 
-#include "wire/varint.h"
+#include "wire/message.h"
 
 enum context_switch_to {
     CONTEXT_SWITCH_TO_RUN,

@@ -1,9 +1,8 @@
 #include "wire/forwarding_messages.h"
 
 #include "wire/limits.h"
-#include "wire/varint.h"
+#include "wire/message.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void encode_forwarded_agent(struct encoder *out, const char *host)

@@ -9,8 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-
-#pragma GCC visibility push(hidden)
+#include <string.h>
 
 struct function_names {
     const char *at; /* the rest of the list, NUL-terminated */
@@ -25,8 +24,38 @@ static inline struct function_names function_names_parse(const char *list)
     return (struct function_names){list, 1, list, 0, NULL};
 }
 
-/* Gets the next name; returns false at the end. in_file: @ is not special. */
-bool function_names_next(struct function_names *names, bool in_file);
+static inline const char *function_names_skip_blanks(struct function_names *n)
+{
+    const char *at = n->at;
+    for (;; at++)
+        if (*at == '#')
+            at += strcspn(at, "\n") - 1;
+        else if (*at == '\n')
+            n->line++;
+        else if (!*at || !strchr(" \t\r,", *at))
+            return at;
+}
 
-#pragma GCC visibility pop
+static inline const char *function_names_error(const struct function_names *n, bool in_file)
+{
+    if (*n->word == '@')
+        return in_file ? "a list in a list" : n->size == 1 ? "no file is named" : NULL;
+    if (memchr(n->word, '/', n->size) || memchr(n->word, '.', n->size))
+        return "a file, and those are chosen when compiling (poetcc -only, -ignore)";
+    return NULL;
+}
+
+/* Gets the next name; returns false at the end. in_file: @ is not special.  Names are separated by
+ * commas and newlines, not by blanks, which names of C++ operators contain. */
+static inline bool function_names_next(struct function_names *n, bool in_file)
+{
+    n->word = function_names_skip_blanks(n);
+    n->size = strcspn(n->word, ",\n#");
+    n->at = n->word + n->size;
+    while (n->size && strchr(" \t\r", n->word[n->size - 1]))
+        n->size--;
+    n->wrong = n->size ? function_names_error(n, in_file) : NULL;
+    return n->size != 0;
+}
+
 #endif

@@ -1,20 +1,27 @@
 #include "wire/layout_results.h"
 
+#include "wire/event_types.h"
+#include "wire/fields.h"
 #include "wire/limits.h"
-#include "wire/event_id.h"
 
 #include <stdlib.h>
 
-/* Minimum encoded sizes: a count of more items than fit the rest of the message is rejected. */
-enum {
-    MEMBER_BYTES = 4 + 8,
-    ROW_BYTES = 4 + 4 + OCCUPANTS_BYTES + 8 + 1,
-    GAP_BYTES = 4 + 8 + 8,
-    CROSSING_BYTES = 2 * EVENT_ID_BYTES,
-    VIA_BYTES = 2 * EVENT_ID_BYTES + 4,
-    EDGE_BYTES = 2 * EVENT_ID_BYTES,
-    PLACEMENT_BYTES = 4 + EVENT_ID_BYTES + 4 + 1 + 4 + 8 + 8
-};
+/* ---- fields ---- */
+
+/* clang-format off */
+#define EDGE_FIELDS(F, o) F(event_id, o, from) F(event_id, o, to)
+#define VIA_FIELDS(F, o) EDGE_FIELDS(F, o) F(u32, o, line)
+#define GAP_FIELDS(F, o) F(u32, o, line) F(u64, o, first) F(u64, o, count)
+#define PLACEMENT_FIELDS(F, o) \
+    F(u32, o, thread) F(event_id, o, at) F(u32, o, type) F(u8, o, relation) F(u32, o, about) \
+    F(i64, o, time_ns) F(u64, o, home)
+#define WINDOW_FIELDS(F, o) \
+    F(u64, o, generation) F(u64, o, anchor) F(u64, o, count) F(i32, o, from) F(u32, o, columns) \
+    F(i64, o, time_ns) F(i32, o, first) F(i32, o, last)
+/* clang-format on */
+
+#define MEMBER_BYTES (4 + 8)
+#define ROW_BYTES (4 + 4 + OCCUPANTS_BYTES + 8 + 1)
 
 static void encode_events(struct encoder *out, const struct event_info *events, uint32_t count)
 {
@@ -37,58 +44,21 @@ static void encode_ties(struct encoder *out, const struct window_info *w)
 {
     for (uint32_t i = 0; w->by_time && i < w->event_count; i++)
         encode_u64(out, w->events[i].behind);
-    encode_u32(out, w->edge_count);
-    for (uint32_t i = 0; i < w->edge_count; i++) {
-        encode_event_id(out, w->edges[i].from);
-        encode_event_id(out, w->edges[i].to);
-    }
-    encode_u32(out, w->placement_count);
-    for (uint32_t i = 0; i < w->placement_count; i++) {
-        const struct placement_info *placement = &w->placements[i];
-        encode_u32(out, placement->thread);
-        encode_event_id(out, placement->at);
-        encode_u32(out, placement->type);
-        encode_u8(out, placement->relation);
-        encode_u32(out, placement->about);
-        encode_u64(out, (uint64_t)placement->time_ns);
-        encode_u64(out, placement->home);
-    }
+    ENCODE_LIST(w->edges, w->edge_count, EDGE_FIELDS);
+    ENCODE_LIST(w->placements, w->placement_count, PLACEMENT_FIELDS);
 }
 
 static void decode_ties(struct decoder *in, struct window_info *w)
 {
     for (uint32_t i = 0; w->by_time && i < w->event_count; i++)
         w->events[i].behind = decode_u64(in);
-    uint32_t n = decode_count(in, EDGE_BYTES);
-    w->edges = decode_array(in, n, sizeof *w->edges);
-    for (; w->edges && w->edge_count < n; w->edge_count++) {
-        w->edges[w->edge_count].from = decode_event_id(in);
-        w->edges[w->edge_count].to = decode_event_id(in);
-    }
-    n = decode_count(in, PLACEMENT_BYTES);
-    w->placements = decode_array(in, n, sizeof *w->placements);
-    for (; w->placements && w->placement_count < n; w->placement_count++) {
-        struct placement_info *placement = &w->placements[w->placement_count];
-        placement->thread = decode_u32(in);
-        placement->at = decode_event_id(in);
-        placement->type = decode_u32(in);
-        placement->relation = decode_u8(in);
-        placement->about = decode_u32(in);
-        placement->time_ns = (int64_t)decode_u64(in);
-        placement->home = decode_u64(in);
-    }
+    DECODE_LIST(w->edges, w->edge_count, EDGE_FIELDS);
+    DECODE_LIST(w->placements, w->placement_count, PLACEMENT_FIELDS);
 }
 
 void encode_window(struct encoder *out, const struct window_info *w)
 {
-    encode_u64(out, w->generation);
-    encode_u64(out, w->anchor);
-    encode_u64(out, w->count);
-    encode_u32(out, (uint32_t)w->from);
-    encode_u32(out, w->columns);
-    encode_u64(out, (uint64_t)w->time_ns);
-    encode_u32(out, (uint32_t)w->first);
-    encode_u32(out, (uint32_t)w->last);
+    WINDOW_FIELDS(FIELD_ENCODE, w)
     encode_u8(out,
               (uint8_t)(w->more_left | w->more_right << 1 | w->unresolved << 2 | w->by_time << 3));
     encode_u32(out, w->row_count);
@@ -105,23 +75,9 @@ void encode_window(struct encoder *out, const struct window_info *w)
     }
     encode_events(out, w->events, w->event_count);
     encode_events(out, w->pending, w->pending_count);
-    encode_u32(out, w->gap_count);
-    for (uint32_t i = 0; i < w->gap_count; i++) {
-        encode_u32(out, w->gaps[i].line);
-        encode_u64(out, w->gaps[i].first);
-        encode_u64(out, w->gaps[i].count);
-    }
-    encode_u32(out, w->crossing_count);
-    for (uint32_t i = 0; i < w->crossing_count; i++) {
-        encode_event_id(out, w->crossings[i].from);
-        encode_event_id(out, w->crossings[i].to);
-    }
-    encode_u32(out, w->via_count);
-    for (uint32_t i = 0; i < w->via_count; i++) {
-        encode_event_id(out, w->vias[i].from);
-        encode_event_id(out, w->vias[i].to);
-        encode_u32(out, w->vias[i].line);
-    }
+    ENCODE_LIST(w->gaps, w->gap_count, GAP_FIELDS);
+    ENCODE_LIST(w->crossings, w->crossing_count, EDGE_FIELDS);
+    ENCODE_LIST(w->vias, w->via_count, VIA_FIELDS);
     encode_u64(out, w->idle_lines);
     encode_u64(out, w->left_lines);
     encode_ties(out, w);
@@ -144,14 +100,8 @@ static void check_columns(struct decoder *in, const struct window_info *w)
 
 void decode_window(struct decoder *in, struct window_info *w)
 {
-    *w = (struct window_info){.generation = decode_u64(in)};
-    w->anchor = decode_u64(in);
-    w->count = decode_u64(in);
-    w->from = (int32_t)decode_u32(in);
-    w->columns = decode_u32(in);
-    w->time_ns = (int64_t)decode_u64(in);
-    w->first = (int32_t)decode_u32(in);
-    w->last = (int32_t)decode_u32(in);
+    *w = (struct window_info){0};
+    WINDOW_FIELDS(FIELD_DECODE, w)
     uint8_t flags = decode_u8(in);
     w->more_left = flags & 1;
     w->more_right = flags & 2;
@@ -176,27 +126,9 @@ void decode_window(struct decoder *in, struct window_info *w)
     w->events = decode_events(in, &w->event_count);
     check_columns(in, w);
     w->pending = decode_events(in, &w->pending_count);
-    n = decode_count(in, GAP_BYTES);
-    w->gaps = decode_array(in, n, sizeof *w->gaps);
-    for (; w->gaps && w->gap_count < n; w->gap_count++) {
-        struct gap_info *gap = &w->gaps[w->gap_count];
-        gap->line = decode_u32(in);
-        gap->first = decode_u64(in);
-        gap->count = decode_u64(in);
-    }
-    n = decode_count(in, CROSSING_BYTES);
-    w->crossings = decode_array(in, n, sizeof *w->crossings);
-    for (; w->crossings && w->crossing_count < n; w->crossing_count++) {
-        w->crossings[w->crossing_count].from = decode_event_id(in);
-        w->crossings[w->crossing_count].to = decode_event_id(in);
-    }
-    n = decode_count(in, VIA_BYTES);
-    w->vias = decode_array(in, n, sizeof *w->vias);
-    for (; w->vias && w->via_count < n; w->via_count++) {
-        w->vias[w->via_count].from = decode_event_id(in);
-        w->vias[w->via_count].to = decode_event_id(in);
-        w->vias[w->via_count].line = decode_u32(in);
-    }
+    DECODE_LIST(w->gaps, w->gap_count, GAP_FIELDS);
+    DECODE_LIST(w->crossings, w->crossing_count, EDGE_FIELDS);
+    DECODE_LIST(w->vias, w->via_count, VIA_FIELDS);
     w->idle_lines = decode_u64(in);
     w->left_lines = decode_u64(in);
     decode_ties(in, w);

@@ -27,7 +27,7 @@
  * server. */
 /* clang-format off */
 #define MESSAGES(M)                                                                       \
-    M(1, HELLO)   /* who connects: a program or a viewer */                               \
+    M(1, HELLO)   /* what connects: a program or a viewer */                              \
     M(2, MODULE)  /* an ELF file mapped into the program */                               \
     M(3, TYPE)    /* code and name of an event type, and its `after` set */               \
     M(4, SHAPE)   /* code and steps of a compound record */                               \
@@ -41,6 +41,7 @@
     M(12, LOSSES) /* time that a program waited; events dropped or untraced */            \
     M(13, DESCRIBE) /* the name of one more environment */                                \
     M(14, OBJECT)   /* the id of a line's object, known later than the line */            \
+    M(15, PARTICIPANTS) /* number of threads that a line's barrier waits for */           \
     M(16, KIND)   /* a line is of another kind than it was opened as */                   \
     M(17, UNTRACED) /* why events may be ordered by untraced synchronization */           \
     M(18, SENT)   /* whether all recorded events were sent */                             \
@@ -150,5 +151,31 @@ bool decoder_finish(struct decoder *in);
  * *error then says why. */
 int frame_read(const uint8_t *data, size_t size, size_t limit, unsigned *type, size_t *length,
                const char **error);
+
+/* ---- variable-length integers ---- */
+
+/* They have seven bits per byte, the least significant first; the high bit means that more bytes
+ * follow. */
+
+static inline void encode_varint(struct encoder *out, uint64_t number)
+{
+    for (; number >= 0x80; number >>= 7)
+        encode_u8(out, (uint8_t)(number | 0x80));
+    encode_u8(out, (uint8_t)number);
+}
+
+/* Returns 0, with in->error, if it exceeds 64 bits or is incomplete. */
+static inline uint64_t decode_varint(struct decoder *in)
+{
+    uint64_t number = 0;
+    for (unsigned shift = 0; shift < 64 && !in->error; shift += 7) {
+        uint8_t byte = decode_u8(in);
+        number |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            return number;
+    }
+    decoder_fail(in, "number too long");
+    return 0;
+}
 
 #endif

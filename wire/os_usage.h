@@ -1,4 +1,5 @@
-/* Operating-system statistics of a process and its threads: the metrics of the message USAGE.
+/* Operating-system statistics of a process and its threads: the metrics of the message USAGE, and
+ * the system call in which a thread sleeps.
  *
  * The server samples them from outside (/proc, proc(5)); a program that ends reports once what
  * getrusage(2) returns: these values are exact, all others are as of their sample. */
@@ -6,6 +7,7 @@
 #define WIRE_OS_USAGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* number, NAME, name in scripts, unit, whether it only grows (else it is a level) */
@@ -44,5 +46,83 @@ struct usage_figure {
     uint64_t value;
 };
 #define USAGE_FIGURE_BYTES 13u
+
+/* ---- sleep ---- */
+
+/* The system call in which a thread sleeps, a value in the message USAGE that is not a sum: the low
+ * byte is an enum sleep_call, the rest the address of the futex, if the thread waits at one. */
+#define USAGE_ASLEEP 64u
+#define SLEEP_VALUE(call, word) ((uint64_t)(word) << 8 | (call))
+#define SLEEP_VALUE_CALL(value) ((unsigned)((value)&0xff))
+#define SLEEP_VALUE_WORD(value) ((uint64_t)(value) >> 8)
+
+/* For a thread that sleeps at the loader's lock: the code of the line of the thread that holds it,
+ * which was asleep then, too. */
+#define USAGE_LOADER_HOLDER 65u
+
+/* For a thread that sleeps at a futex: the call in the program by which it does, an address in the
+ * outermost function of the C++ library around it, and the address of the once flag of the future
+ * that it waits for. */
+enum usage_futex_fact {
+    USAGE_FUTEX_SITE = 66,
+    USAGE_FUTEX_LIBRARY,
+    USAGE_FUTEX_ONCE,
+    USAGE_FUTEX_END
+};
+#define USAGE_FUTEX_FACTS (USAGE_FUTEX_END - USAGE_FUTEX_SITE)
+
+/* number, NAME, displayed name */
+#define SLEEP_CALLS(A)                                                                             \
+    A(0, NOT, "")                                                                                  \
+    A(1, FUTEX, "futex")                                                                           \
+    A(2, LOADER, "loader") /* a futex of the dynamic loader: a lock of dlopen and dlclose */       \
+    A(3, READ, "read")                                                                             \
+    A(4, WRITE, "write")                                                                           \
+    A(5, POLL, "poll")                                                                             \
+    A(6, SELECT, "select")                                                                         \
+    A(7, EPOLL, "epoll_wait")                                                                      \
+    A(8, RECEIVE, "recv")                                                                          \
+    A(9, SEND, "send")                                                                             \
+    A(10, ACCEPT, "accept")                                                                        \
+    A(11, CONNECT, "connect")                                                                      \
+    A(12, WAIT, "wait")                                                                            \
+    A(13, SLEEP, "sleep")                                                                          \
+    A(14, SIGNAL, "signal") /* pause, sigwait, sigsuspend */                                       \
+    A(15, LOCK, "file lock")                                                                       \
+    A(16, OTHER, "other")                                                                          \
+    A(17, TIMED_FUTEX, "futex with timeout")
+
+enum sleep_call {
+#define A(number, NAME, name) SLEEP_IN_##NAME = number,
+    SLEEP_CALLS(A)
+#undef A
+        SLEEP_IN_CALLS
+};
+
+static inline const char *sleep_call_name(unsigned call)
+{
+    static const char *const names[SLEEP_IN_CALLS] = {
+#define A(number, NAME, name) [number] = name,
+        SLEEP_CALLS(A)
+#undef A
+    };
+    return call < SLEEP_IN_CALLS ? names[call] : "";
+}
+
+/* Classifies a call by its number. */
+enum sleep_call sleep_call_of(int64_t number);
+
+/* The texts of /proc (proc(5)) that say so, of which nothing is believed but their size: */
+/* /proc/PID/task/TID/syscall; *word: the address that a futex is waited at, else 0. */
+enum sleep_call asleep_syscall(const char *text, size_t size, uint64_t *word);
+/* Classifies a sleep by /proc/PID/task/TID/wchan, the kernel's function.  It is less specific,
+ * but needs no permission to trace the thread. */
+enum sleep_call asleep_wchan(const char *text, size_t size);
+/* The bytes of a lock of the loader, a recursive mutex of glibc.  Returns the thread id of its
+ * holder; 0 if no thread holds it, or it is something else. */
+#define SLEEP_LOCK_BYTES 20u
+uint32_t asleep_lock_holder(const uint8_t bytes[SLEEP_LOCK_BYTES]);
+/* A line of /proc/PID/maps: that address lies in the dynamic loader's own memory. */
+bool asleep_of_loader(const char *line, uint64_t word);
 
 #endif

@@ -1,6 +1,6 @@
 #include "wire/profile_snapshot.h"
 
-#include "wire/varint.h"
+#include "wire/message.h"
 
 /* Flags below the index of a context: its identity follows, its times follow, it has open calls. */
 #define IS 1u

@@ -73,6 +73,8 @@ enum program_end {
 /* At the fork that created this process, the object of a line was held: by the thread whose event
  * is the last one then, on the line of the same object in the process with that instance. */
 #define HELD_FIELDS(F) F(u32, line) F(u64, instance) F(u32, code) F(u64, number)
+/* The threads of each round of a barrier, at least 1. */
+#define PARTICIPANTS_FIELDS(F) F(u32, line) F(u32, count)
 #define CLOSE_FIELDS(F)                                                                            \
     F(u32, line) F(u64, last) /* its object was destroyed; the number of its last event */
 
@@ -128,7 +130,8 @@ enum program_end {
     M(remote_stream, REMOTE_STREAM_FIELDS)                                                         \
     M(stream_gap, STREAM_GAP_FIELDS)                                                               \
     M(awaits, AWAITS_FIELDS)                                                                       \
-    M(held, HELD_FIELDS)
+    M(held, HELD_FIELDS)                                                                           \
+    M(participants, PARTICIPANTS_FIELDS)
 
 /* the types of fields */
 typedef uint8_t field_u8;

@@ -1,9 +1,11 @@
 /* Results of queries on the order: waiting threads and their diagnosis, counts of related events,
- * search hits; as structs and as bytes. The structs own what is decoded into them; their _free
- * frees it, as in trace_view.h. */
+ * search hits, the order among selected events; as structs and as bytes. The structs own what is
+ * decoded into them; their _free frees it, as in trace_view.h. */
 #ifndef WIRE_QUERY_RESULTS_H
 #define WIRE_QUERY_RESULTS_H
 
+#include "wire/event_types.h"
+#include "wire/message.h"
 #include "wire/trace_view.h"
 
 /* The diagnosis of a blocked thread. */
@@ -27,8 +29,8 @@ enum diagnosis_uncertainty {
     UNCERTAIN_TYPES = 32 /* the description does not say which types wake them */
 };
 
-/* How a thread keeps another one from resuming: what it did at the event that a holder_info names,
- * or has not done since. */
+/* The way in which a thread keeps another one from resuming: what it did at the event that a
+ * holder_info names, or has not done since. */
 enum hold_kind {
     HOLD_LOCK, /* acquired the lock, */
     HOLD_READ, /* for reading, */
@@ -38,23 +40,35 @@ enum hold_kind {
     HOLD_READER, /* read from the stream, as a thread must that makes space in it */
     HOLD_WRITER, /* wrote to it */
     HOLD_QUEUED, /* requested the read-write lock before */
+    HOLD_LOADER, /* holds the loader's lock, in dlopen or dlclose; no event says so */
+    HOLD_CHILD, /* belongs to the child process whose end is awaited */
+    HOLD_TASK, /* runs the task of the future that is awaited */
+    /* was to help at the barrier, but is a thread of the process that forked: the runtime in the
+     * child takes it for its own.  It only says why. */
+    HOLD_TEAM,
     HOLD_KINDS
 };
 
 /* Returns whether only that thread can end the wait. */
-static inline bool hold_is_of_lock(unsigned how) { return how <= HOLD_AT_FORK; }
+static inline bool hold_is_of_lock(unsigned how)
+{
+    return how <= HOLD_AT_FORK || how == HOLD_LOADER || how == HOLD_TASK;
+}
+
+/* A thread that must release something before another one resumes. */
+struct holder_info {
+    uint32_t thread;
+    struct event_id since; /* the event by which it entered; number 0: discarded */
+    uint32_t process; /* of the call site of that event */
+    uint64_t site; /* its address; 0: none */
+    uint8_t how; /* an enum hold_kind */
+};
 
 /* A thread that is blocked at the end of the recording. */
 struct wait_info {
     uint32_t thread, about; /* lines; about 0: an untraced object */
     struct event_info event; /* its last one */
-    struct holder_info { /* threads that must release before it resumes */
-        uint32_t thread;
-        struct event_id since; /* the event by which it entered; number 0: discarded */
-        uint32_t process; /* of the call site of that event */
-        uint64_t site; /* its address; 0: none */
-        uint8_t how; /* an enum hold_kind */
-    } *holders;
+    struct holder_info *holders;
     uint32_t holder_count;
     /* It waits in a signal handler: the event by which the signal was sent, and by which thread; 0
      * if that is not recorded. */
@@ -65,6 +79,8 @@ struct wait_info {
     bool at_exit;
     /* it waits for the end of `about`; the wait began after its last event, and is not an event */
     bool end;
+    /* it sleeps at the loader's lock, likewise after its last event; about is 0 */
+    bool loader;
     int64_t since_ns; /* when the wait began */
 };
 
@@ -72,8 +88,15 @@ struct wait_info {
 struct sleeper_info {
     uint32_t thread; /* the thread line */
     int64_t since_ns; /* when it went to sleep */
-    uint8_t call; /* an enum sleep_call (wire/asleep.h); 0: the call is unknown */
+    uint8_t call; /* an enum sleep_call (wire/os_usage.h); 0: the call is unknown */
     uint64_t word; /* address of the futex at which it waits; 0: none, or unknown */
+    /* Addresses of the call in the program by which it waits there, and in the function of the C++
+     * library that it called; 0: not known */
+    uint64_t site, library;
+    /* Only of a wait at a futex: whether it ends; and the thread that runs the task of the future
+     * that is awaited, thread 0: not known */
+    enum wait_outcome fate;
+    struct holder_info holder;
     struct event_info event; /* its last one */
 };
 
@@ -95,7 +118,7 @@ enum wake_effect { WAKE_NO_THREAD, WAKE_SOME_THREAD, WAKE_UNKNOWN };
 
 /* An object on which threads wait to be woken. */
 struct diagnosis_info {
-    uint32_t about; /* line */
+    uint32_t about; /* line; 0: the futexes at which threads sleep */
     enum wait_outcome fate; /* the worst one of its waiters */
     uint32_t doubts; /* bits of enum diagnosis_uncertainty */
     /* one of the waits; the last event that might have woken it, line 0: none */
@@ -103,6 +126,11 @@ struct diagnosis_info {
     uint32_t waker_type; /* code; 0: none */
     uint8_t waker_relation; /* RELATION_CODE: of the waker to the wait; 0: none */
     uint8_t went_on; /* enum wake_effect: did a thread resume after it? */
+    /* the only thread that resumed after it, and that waits there again; 0: there is none such */
+    uint32_t woken;
+    bool woken_elsewhere; /* another thread waits there at another call, and it woke one only */
+    /* at a barrier: number of threads that have arrived, and that it waits for; 0: not known */
+    uint32_t arrived, participants;
     struct waker_info { /* threads that ever woke a waiter, the last one first */
         uint32_t thread;
         uint8_t state; /* enum waker_state */
@@ -111,6 +139,9 @@ struct diagnosis_info {
     uint32_t able_count;
     uint32_t *runs; /* some of the running threads that never woke a waiter */
     uint32_t run_count;
+    /* No thread waits there, but `able` are all that ever waited, as those of a pool do for work:
+     * they hang elsewhere, and `waker`, a signal, came later. `wait` is one of their waits. */
+    bool pool;
 };
 
 enum waker_state { WAKER_ENDED, WAKER_WAITS, WAKER_RUNS, WAKER_COUNT };
@@ -181,5 +212,61 @@ void between_info_free(struct between_info *span);
 void encode_search_result(struct encoder *out, const struct search_result *found);
 void decode_search_result(struct decoder *in, struct search_result *found);
 void search_result_free(struct search_result *found);
+
+/* ---- the happened-before order among selected events ---- */
+
+/* It is complete in itself: for each event its immediate causes among them, and its uncertainty. */
+
+/* The selected events: ascending positions in the log. */
+struct causal_edges_request {
+    uint64_t *positions;
+    uint32_t count; /* at most LIMIT_STANDS */
+};
+
+#define NO_CHAIN UINT32_MAX /* the event is missing or not ordered */
+#define ANY_DOUBTS UINT32_MAX /* its order to events that it is not ordered with is unknown */
+
+/* Simultaneous events have the same `point`, the index of the first of them, which alone has their
+ * causes. The points of a chain follow each other in the order of the request. A point happened
+ * before another if a path of causes and chains leads from the one to the other. If there is none
+ * in either direction, they are concurrent if their doubts are the same number; otherwise their
+ * order is unknown. For an event without a chain, doubts are the reasons for that, as bits. */
+struct causal_edge_info {
+    uint32_t point, chain, doubts;
+    /* of `causes`: indices of points, including its predecessor on its chain */
+    uint32_t first, count;
+    /* of its point; raised to that of its latest cause, if it would be earlier */
+    int64_t time_ns;
+};
+
+/* If two events have different doubts, the reasons for an unknown order are those whose kinds
+ * differ. */
+struct uncertainty_info {
+    uint32_t doubts; /* the number of the set, each once */
+    uint32_t kinds[UNTRACED_COUNT]; /* by reason; 0: not in the set */
+};
+
+struct causal_edges_info {
+    bool whole; /* false: the result was too large, and is empty */
+    /* bits of enum untraced_reason, for the whole run; if hiding is not 0, everything that is not
+     * ordered is unknown */
+    uint32_t hiding, mechanisms;
+    struct causal_edge_info *events;
+    uint32_t event_count;
+    uint32_t *causes;
+    uint32_t cause_count;
+    uint32_t any; /* bits: the reasons where doubts are ANY_DOUBTS */
+    struct uncertainty_info *doubts;
+    uint32_t doubts_count;
+};
+
+void encode_causal_edges_request(struct encoder *out, const struct causal_edges_request *request);
+void decode_causal_edges_request(struct decoder *in, struct causal_edges_request *request);
+void causal_edges_request_free(struct causal_edges_request *request);
+void encode_causal_edges(struct encoder *out, const struct causal_edges_info *causes);
+/* Validates references: points and causes are indices of events, and causes precede their
+ * effects. */
+void decode_causal_edges(struct decoder *in, struct causal_edges_info *causes);
+void causal_edges_info_free(struct causal_edges_info *causes);
 
 #endif

@@ -23,7 +23,7 @@
 struct schedule_event {
     uint32_t line, number;
     uint32_t about, ticket; /* ticket 0: `about` has no tickets */
-    /* the send that it receives, or an order edge from another thread; 0: none. Of a choice: the
+    /* the send that it receives, or an order edge from another thread; 0: none. For a choice: the
      * number of alternatives, and the index chosen; of a nondeterministic result: which request,
      * and what it got */
     uint32_t after_line, after_number;

@@ -23,7 +23,8 @@ enum hold_until {
     HOLD_UNTIL_CYCLE, /* until the held threads hold what the next one requests, in a cycle */
     HOLD_UNTIL_DONE, /* until the events of `others` were done `count` times */
     HOLD_UNTIL_DONE_SINCE_HELD, /* the same, counted from when it is held */
-    HOLD_UNTIL_WAITING /* until `count` threads did the events of `others`, and nothing since */
+    HOLD_UNTIL_WAITING, /* until `count` threads did the events of `others`, and nothing since */
+    HOLD_AFTERWARDS /* like HOLD_UNTIL_DONE, but after the thread's own event */
 };
 
 struct hold_point {

@@ -32,6 +32,7 @@ void encode_state_bands(struct encoder *out, const struct state_bands *s)
     encode_u64(out, s->known);
     encode_u64(out, s->count);
     encode_u8(out, s->classes);
+    encode_u8(out, s->measured);
     encode_u32(out, s->pixels);
     encode_u32(out, s->row_count);
     for (uint32_t i = 0; i < s->row_count; i++) {
@@ -66,6 +67,9 @@ void decode_state_bands(struct decoder *in, struct state_bands *s)
     s->classes = decode_u8(in);
     if (s->classes != BAND_CLASSES && s->classes != BAND_LIVINGS)
         decoder_fail(in, "strip with other states");
+    s->measured = decode_u8(in);
+    if (s->measured > BAND_MEASURED_ALL)
+        decoder_fail(in, "strip with another measurement");
     uint32_t pixels = decode_u32(in), n = decode_count(in, 8);
     size_t most = LIMIT_ANSWER_BYTES / 2 / sizeof *s->cells;
     if (in->error || pixels > LIMIT_PIXELS || (pixels && n > most / pixels)) {

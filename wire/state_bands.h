@@ -10,11 +10,11 @@
 #include "wire/message.h"
 
 /* clang-format off */
-#define BAND_STATES(S)                                                           \
-    S(RUNS, "running")       /* a thread, on its own line */                      \
-    S(INSIDE, "inside")      /* a thread, in another line; or a thread is in it */ \
-    S(WAITS, "blocked")      /* a thread; or only blocked threads are in it */    \
-    S(ENDED, "exited")       /* a thread that was not joined */
+#define BAND_STATES(S)                                                                \
+    S(RUNS, "running or off-CPU") /* a thread, on its own line, as far as the order tells */ \
+    S(INSIDE, "inside")           /* a thread, in another line; or a thread is in it */ \
+    S(WAITS, "blocked")           /* a thread; or only blocked threads are in it */   \
+    S(ENDED, "exited")            /* a thread that was not joined */
 /* clang-format on */
 
 enum band_state {
@@ -38,6 +38,9 @@ enum band_thread_state {
     BAND_LIVINGS
 };
 
+/* Says for how many threads running and off-CPU time are known apart. */
+enum band_measurement { BAND_MEASURED_NONE, BAND_MEASURED_SOME, BAND_MEASURED_ALL };
+
 #define BAND_MOST 9u /* classes of state bands of either kind */
 
 struct state_band_cell {
@@ -48,6 +51,7 @@ struct state_band_cell {
 struct state_bands {
     bool by_time;
     uint8_t classes; /* BAND_CLASSES or BAND_LIVINGS */
+    uint8_t measured; /* an enum band_measurement, of the threads in its rows */
     int64_t from, to; /* positions, or ns */
     uint64_t known, count; /* events examined, of the length of the run; if less, more follows */
     uint32_t pixels, row_count;

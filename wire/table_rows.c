@@ -1,9 +1,133 @@
 #include "wire/table_rows.h"
 
+#include "wire/fields.h"
 #include "wire/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- cells ---- */
+
+#define PLACE_BYTES 12u
+
+struct table_cell table_cell_step_name(enum cell_step_kind is, struct table_place from,
+                                       struct table_place to)
+{
+    return (struct table_cell){.is = CELL_STEP, .step = (uint8_t)is, .between = {from, to, {0}}};
+}
+
+static void encode_place(struct encoder *out, struct table_place place)
+{
+    encode_u32(out, place.process);
+    encode_u64(out, place.address);
+}
+
+static struct table_place decode_place(struct decoder *in)
+{
+    struct table_place place = {.process = decode_u32(in)};
+    place.address = decode_u64(in);
+    return place;
+}
+
+static void encode_cell(struct encoder *out, const struct table_cell *cell)
+{
+    uint64_t bits;
+    encode_u8(out, cell->is);
+    switch (cell->is) {
+    case CELL_NUMBER:
+        encode_u64(out, (uint64_t)cell->number);
+        break;
+    case CELL_REAL:
+        memcpy(&bits, &cell->real, sizeof bits);
+        encode_u64(out, bits);
+        break;
+    case CELL_TEXT:
+        encode_string(out, cell->text);
+        break;
+    case CELL_LINE:
+        encode_u32(out, cell->line);
+        break;
+    case CELL_PLACE:
+    case CELL_NAME:
+        encode_place(out, cell->place);
+        break;
+    case CELL_STEP:
+        encode_u8(out, cell->step);
+        encode_place(out, cell->between.from);
+        encode_place(out, cell->between.to);
+        if (cell->step == CELL_STEP_CALLS)
+            encode_place(out, cell->between.caller);
+        break;
+    case CELL_EVENT:
+        encode_event_id(out, cell->event);
+        break;
+    default:
+        break;
+    }
+}
+
+static double decode_real(struct decoder *in)
+{
+    uint64_t bits = decode_u64(in);
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
+
+static void decode_step(struct decoder *in, struct table_cell *cell)
+{
+    cell->step = decode_u8(in);
+    cell->between.from = decode_place(in);
+    cell->between.to = decode_place(in);
+    if (cell->step == CELL_STEP_CALLS)
+        cell->between.caller = decode_place(in);
+    if (cell->step >= CELL_STEPS)
+        decoder_fail(in, "unknown kind of segment");
+}
+
+/* Always sets the cell; the caller frees its text. */
+static void decode_cell(struct decoder *in, struct table_cell *cell)
+{
+    *cell = (struct table_cell){.is = decode_u8(in)};
+    switch (cell->is) {
+    case CELL_NULL:
+        break;
+    case CELL_NUMBER:
+        cell->number = (int64_t)decode_u64(in);
+        break;
+    case CELL_REAL:
+        cell->real = decode_real(in);
+        break;
+    case CELL_TEXT:
+        cell->text = decode_string(in, LIMIT_TEXT_BYTES);
+        break;
+    case CELL_LINE:
+        cell->line = decode_u32(in);
+        break;
+    case CELL_PLACE:
+    case CELL_NAME:
+        cell->place = decode_place(in);
+        break;
+    case CELL_STEP:
+        decode_step(in, cell);
+        break;
+    case CELL_EVENT:
+        cell->event = decode_event_id(in);
+        break;
+    default:
+        cell->is = CELL_NULL;
+        decoder_fail(in, "unknown kind of cell");
+    }
+}
+
+/* Frees an array of cells and their texts. */
+static void table_cells_free(struct table_cell *cells, size_t count)
+{
+    for (size_t i = 0; cells && i < count; i++)
+        if (cells[i].is == CELL_TEXT)
+            free(cells[i].text);
+    free(cells);
+}
 
 const char *table_column_kind_name(unsigned kind)
 {
@@ -49,9 +173,7 @@ void encode_table_request(struct encoder *out, const struct table_request *r)
     encode_table_end_of(out, &r->from);
     encode_table_end_of(out, &r->to);
     encode_event_id(out, r->past_of);
-    encode_u32(out, r->line_count);
-    for (uint32_t i = 0; i < r->line_count; i++)
-        encode_u32(out, r->lines[i]);
+    encode_numbers(out, r->lines, r->line_count);
     encode_string(out, r->sort);
     encode_u32(out, r->top);
     encode_u32(out, r->flags);
@@ -162,9 +284,7 @@ static void encode_row(struct encoder *out, const struct table_row *row)
 {
     encode_u8(out, row->depth);
     encode_event_id(out, row->event);
-    encode_u32(out, row->line_count);
-    for (uint32_t i = 0; i < row->line_count; i++)
-        encode_u32(out, row->lines[i]);
+    encode_numbers(out, row->lines, row->line_count);
     encode_u32(out, row->context_count);
     for (uint32_t i = 0; i < row->context_count; i++)
         encode_place(out, row->context[i]);
@@ -186,11 +306,8 @@ static void decode_row(struct decoder *in, struct table_row *row)
 {
     *row = (struct table_row){.depth = decode_u8(in)};
     row->event = decode_event_id(in);
-    uint32_t n = decode_count(in, 4);
-    row->lines = decode_array(in, n, sizeof *row->lines);
-    for (; row->lines && !in->error && row->line_count < n; row->line_count++)
-        row->lines[row->line_count] = decode_u32(in);
-    n = decode_count(in, PLACE_BYTES);
+    row->lines = decode_numbers(in, &row->line_count);
+    uint32_t n = decode_count(in, PLACE_BYTES);
     row->context = decode_array(in, n, sizeof *row->context);
     for (; row->context && !in->error && row->context_count < n; row->context_count++)
         row->context[row->context_count] = decode_place(in);

@@ -1,36 +1,54 @@
 #include "wire/trace_view.h"
 
+#include "wire/event_types.h"
+#include "wire/fields.h"
 #include "wire/limits.h"
-#include "wire/event_id.h"
 #include "wire/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- fields ---- */
+
+/* clang-format off */
+#define LINE_FIELDS(F, o) \
+    F(u32, o, process) F(u64, o, object) F(u64, o, entry) F(event_id, o, opened_by) \
+    F(u64, o, events) F(u64, o, first) F(u64, o, last) F(trace_name, o, kind) \
+    F(trace_name, o, name)
+#define EVENT_FIELDS(F, o) \
+    F(i64, o, time_ns) F(u32, o, about) F(u32, o, thread) F(u32, o, process) F(u64, o, site) \
+    F(u32, o, context)
+#define EVENT_PLACE_FIELDS(F, o) \
+    F(u64, o, group) F(occupants, o, in) F(i32, o, column) F(u32, o, fold) F(u8, o, doubt) \
+    F(i64, o, since_ns) F(i64, o, waited_ns)
+#define CLOCK_FIELDS(F, o) \
+    F(u8, o, is_known) F(u8, o, is_first) F(u8, o, is_uneven) F(u64, o, at_ns) F(i64, o, low_ns) \
+    F(i64, o, high_ns) F(i64, o, low_ppb) F(i64, o, high_ppb) F(i64, o, ahead_ns)
+#define STAT_FIELDS(F, o) \
+    F(u64, o, lines) F(u64, o, hidden_lines) F(u64, o, events) F(u64, o, pending) \
+    F(u64, o, lost) F(u64, o, contradictions) F(u64, o, duplicates) F(u64, o, untraced) \
+    F(u64, o, texts) F(u64, o, waited_ns) F(i64, o, duration_ns) F(u32, o, connected)
+#define UNSEEN_FIELDS(F, o) F(u8, o, reason) F(trace_name, o, about) F(u64, o, count)
+#define STAT_END_FIELDS(F, o) F(u64, o, behind_ns) F(u64, o, journal_ahead) F(u64, o, discarded)
+/* clang-format on */
+
 /* Minimum encoded sizes: a count of more items than fit the rest of the message is rejected. */
 enum {
     STRING_BYTES = 4,
     MODULE_BYTES = 3 * 8 + 2 * STRING_BYTES,
-    UNSEEN_BYTES = 1 + STRING_BYTES + 8
+    FIELD_BYTES_trace_name = STRING_BYTES
 };
 
 /* Sanitizing may have lengthened a name. */
 #define NAME_BYTES (LIMIT_TEXT_BYTES * 4)
-static char *trace_view_decode_name(struct decoder *in) { return decode_name(in, NAME_BYTES); }
+static void encode_trace_name(struct encoder *out, const char *name) { encode_string(out, name); }
+static char *decode_trace_name(struct decoder *in) { return decode_name(in, NAME_BYTES); }
 
 void encode_line_info(struct encoder *out, const struct line_info *line)
 {
     encode_u32(out, line->line);
     encode_u8(out, (uint8_t)(line->shared | line->closed << 1 | line->exited << 2));
-    encode_u32(out, line->process);
-    encode_u64(out, line->object);
-    encode_u64(out, line->entry);
-    encode_event_id(out, line->opened_by);
-    encode_u64(out, line->events);
-    encode_u64(out, line->first);
-    encode_u64(out, line->last);
-    encode_string(out, line->kind);
-    encode_string(out, line->name);
+    LINE_FIELDS(FIELD_ENCODE, line)
 }
 
 void decode_line_info(struct decoder *in, struct line_info *line)
@@ -40,15 +58,7 @@ void decode_line_info(struct decoder *in, struct line_info *line)
     line->shared = flags & 1;
     line->closed = flags & 2;
     line->exited = flags & 4;
-    line->process = decode_u32(in);
-    line->object = decode_u64(in);
-    line->entry = decode_u64(in);
-    line->opened_by = decode_event_id(in);
-    line->events = decode_u64(in);
-    line->first = decode_u64(in);
-    line->last = decode_u64(in);
-    line->kind = trace_view_decode_name(in);
-    line->name = trace_view_decode_name(in);
+    LINE_FIELDS(FIELD_DECODE, line)
 }
 
 void line_info_free(struct line_info *line)
@@ -56,6 +66,24 @@ void line_info_free(struct line_info *line)
     free(line->kind);
     free(line->name);
     *line = (struct line_info){0};
+}
+
+static void encode_stack(struct encoder *out, const struct slot_stack *stack)
+{
+    encode_u8(out, (uint8_t)stack->end);
+    encode_u8(out, (uint8_t)stack->count);
+    for (uint32_t i = 0; i < stack->count; i++)
+        encode_u64(out, stack->callers[i]);
+}
+
+static void decode_stack(struct decoder *in, struct slot_stack *stack)
+{
+    *stack = (struct slot_stack){.end = decode_u8(in)};
+    uint32_t count = decode_u8(in);
+    if (stack->end >= STACK_ENDS || count > STACK_CALLERS)
+        decoder_fail(in, "invalid call stack");
+    while (!in->error && stack->count < count)
+        stack->callers[stack->count++] = decode_u64(in);
 }
 
 void encode_event_info(struct encoder *out, const struct event_info *event)
@@ -66,22 +94,12 @@ void encode_event_info(struct encoder *out, const struct event_info *event)
     encode_u8(out, event->relation);
     encode_u8(out, (uint8_t)(event->state | (event->partner_lost ? 0x80 : 0) |
                              (event->undelivered ? 0x40 : 0)));
-    encode_u64(out, (uint64_t)event->time_ns);
-    encode_u32(out, event->about);
-    encode_u32(out, event->thread);
-    encode_u32(out, event->process);
-    encode_u64(out, event->site);
-    encode_u32(out, event->context);
+    EVENT_FIELDS(FIELD_ENCODE, event)
     encode_u32(out, event->call_count);
     for (uint32_t i = 0; i < event->call_count; i++)
         encode_u64(out, event->calls[i]);
-    encode_u64(out, event->group);
-    encode_occupants(out, event->in);
-    encode_u32(out, (uint32_t)event->column);
-    encode_u32(out, event->fold);
-    encode_u8(out, event->doubt);
-    encode_u64(out, (uint64_t)event->since_ns);
-    encode_u64(out, (uint64_t)event->waited_ns);
+    encode_stack(out, &event->stack);
+    EVENT_PLACE_FIELDS(FIELD_ENCODE, event)
     encode_event_ids(out, event->partners, event->partner_count);
     encode_event_ids(out, event->after, event->after_count);
     encode_u32(out, event->text_count);
@@ -101,31 +119,31 @@ void decode_event_info(struct decoder *in, struct event_info *event)
     event->undelivered = state & 0x40;
     if (event->relation >= RELATION_COUNT || event->state > EVENT_CONTRADICTORY)
         decoder_fail(in, "invalid event relation or state");
-    event->time_ns = (int64_t)decode_u64(in);
-    event->about = decode_u32(in);
-    event->thread = decode_u32(in);
-    event->process = decode_u32(in);
-    event->site = decode_u64(in);
-    event->context = decode_u32(in);
+    EVENT_FIELDS(FIELD_DECODE, event)
     uint32_t calls = decode_count(in, 8);
     if (calls > CALLS_SHOWN)
         decoder_fail(in, "event in too many calls");
     event->calls = calls ? decode_array(in, calls, sizeof *event->calls) : NULL;
     for (; event->calls && event->call_count < calls; event->call_count++)
         event->calls[event->call_count] = decode_u64(in);
-    event->group = decode_u64(in);
-    event->in = decode_occupants(in);
-    event->column = (int32_t)decode_u32(in);
-    event->fold = decode_u32(in);
-    event->doubt = decode_u8(in);
-    event->since_ns = (int64_t)decode_u64(in);
-    event->waited_ns = (int64_t)decode_u64(in);
+    decode_stack(in, &event->stack);
+    EVENT_PLACE_FIELDS(FIELD_DECODE, event)
     event->partners = decode_event_ids(in, &event->partner_count);
     event->after = decode_event_ids(in, &event->after_count);
     uint32_t n = decode_count(in, STRING_BYTES);
     event->texts = decode_array(in, n, sizeof *event->texts);
     for (; event->texts && event->text_count < n; event->text_count++)
         event->texts[event->text_count] = decode_note(in, NAME_BYTES);
+}
+
+bool event_info_same_point(const struct event_info *a, const struct event_info *b)
+{
+    if (a->state != EVENT_ORDERED || b->state != EVENT_ORDERED)
+        return false;
+    if (a->relation == RELATION_GROUP)
+        return a->group && a->group == b->group;
+    return a->relation == RELATION_SYNC && a->partner_count == 1 &&
+           event_id_equal(a->partners[0], b->at);
 }
 
 void event_info_free(struct event_info *event)
@@ -163,8 +181,8 @@ void encode_process_info(struct encoder *out, const struct process_info *process
 void decode_process_info(struct decoder *in, struct process_info *process)
 {
     *process = (struct process_info){.pid = decode_u32(in)};
-    process->path = trace_view_decode_name(in);
-    process->host = trace_view_decode_name(in);
+    process->path = decode_trace_name(in);
+    process->host = decode_trace_name(in);
     uint32_t n = decode_count(in, STRING_BYTES);
     process->arguments = decode_array(in, n, sizeof *process->arguments);
     for (; process->arguments && process->argument_count < n; process->argument_count++)
@@ -222,7 +240,7 @@ void decode_run_info(struct decoder *in, struct run_info *run)
     run->connected = decode_u32(in);
     run->events = decode_u64(in);
     run->wall_ns = decode_u64(in);
-    run->name = trace_view_decode_name(in);
+    run->name = decode_trace_name(in);
     run->file = decode_string(in, NAME_BYTES);
     run->lost = decode_u64(in);
     uint8_t flags = decode_u8(in);
@@ -240,88 +258,38 @@ void run_info_free(struct run_info *run)
 void encode_clock_info(struct encoder *out, const struct clock_info *c)
 {
     encode_string(out, c->host);
-    encode_u8(out, c->is_known);
-    encode_u8(out, c->is_first);
-    encode_u8(out, c->is_uneven);
-    encode_u64(out, c->at_ns);
-    encode_u64(out, (uint64_t)c->low_ns);
-    encode_u64(out, (uint64_t)c->high_ns);
-    encode_u64(out, (uint64_t)c->low_ppb);
-    encode_u64(out, (uint64_t)c->high_ppb);
-    encode_u64(out, (uint64_t)c->ahead_ns);
+    CLOCK_FIELDS(FIELD_ENCODE, c)
 }
 
 void decode_clock_info(struct decoder *in, struct clock_info *c)
 {
     c->host = decode_name(in, LIMIT_TEXT_BYTES);
-    c->is_known = decode_u8(in);
-    c->is_first = decode_u8(in);
-    c->is_uneven = decode_u8(in);
-    c->at_ns = decode_u64(in);
-    c->low_ns = (int64_t)decode_u64(in);
-    c->high_ns = (int64_t)decode_u64(in);
-    c->low_ppb = (int64_t)decode_u64(in);
-    c->high_ppb = (int64_t)decode_u64(in);
-    c->ahead_ns = (int64_t)decode_u64(in);
+    CLOCK_FIELDS(FIELD_DECODE, c)
 }
 
 void encode_stat_info(struct encoder *out, const struct stat_info *s)
 {
-    const uint64_t v[] = {s->lines,
-                          s->hidden_lines,
-                          s->events,
-                          s->pending,
-                          s->lost,
-                          s->contradictions,
-                          s->duplicates,
-                          s->untraced,
-                          s->texts,
-                          s->waited_ns,
-                          (uint64_t)s->duration_ns};
-    for (size_t i = 0; i < sizeof v / sizeof *v; i++)
-        encode_u64(out, v[i]);
-    encode_u32(out, s->connected);
+    STAT_FIELDS(FIELD_ENCODE, s)
     encode_u8(out, (uint8_t)(s->unfinished | s->written << 1));
     encode_string(out, s->damage);
     encode_u32(out, s->cut_off);
     encode_u64(out, s->doubtful);
-    encode_u32(out, s->unseen_count);
-    for (uint32_t i = 0; i < s->unseen_count; i++) {
-        encode_u8(out, s->unseen[i].reason);
-        encode_string(out, s->unseen[i].about);
-        encode_u64(out, s->unseen[i].count);
-    }
-    encode_u64(out, s->behind_ns);
-    encode_u64(out, s->journal_ahead);
-    encode_u64(out, s->discarded);
+    ENCODE_LIST(s->unseen, s->unseen_count, UNSEEN_FIELDS);
+    STAT_END_FIELDS(FIELD_ENCODE, s)
 }
 
 void decode_stat_info(struct decoder *in, struct stat_info *s)
 {
     *s = (struct stat_info){0};
-    uint64_t *v[] = {&s->lines, &s->hidden_lines,   &s->events,     &s->pending,
-                     &s->lost,  &s->contradictions, &s->duplicates, &s->untraced,
-                     &s->texts, &s->waited_ns};
-    for (size_t i = 0; i < sizeof v / sizeof *v; i++)
-        *v[i] = decode_u64(in);
-    s->duration_ns = (int64_t)decode_u64(in);
-    s->connected = decode_u32(in);
+    STAT_FIELDS(FIELD_DECODE, s)
     uint8_t flags = decode_u8(in);
     s->unfinished = flags & 1;
     s->written = flags & 2;
-    s->damage = trace_view_decode_name(in);
+    s->damage = decode_trace_name(in);
     s->cut_off = decode_u32(in);
     s->doubtful = decode_u64(in);
-    uint32_t n = decode_count(in, UNSEEN_BYTES);
-    s->unseen = decode_array(in, n, sizeof *s->unseen);
-    for (; s->unseen && s->unseen_count < n; s->unseen_count++) {
-        s->unseen[s->unseen_count].reason = decode_u8(in);
-        s->unseen[s->unseen_count].about = trace_view_decode_name(in);
-        s->unseen[s->unseen_count].count = decode_u64(in);
-    }
-    s->behind_ns = decode_u64(in);
-    s->journal_ahead = decode_u64(in);
-    s->discarded = decode_u64(in);
+    DECODE_LIST(s->unseen, s->unseen_count, UNSEEN_FIELDS);
+    STAT_END_FIELDS(FIELD_DECODE, s)
 }
 
 void stat_info_free(struct stat_info *s)

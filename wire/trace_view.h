@@ -7,6 +7,7 @@
 
 #include "wire/event_types.h"
 #include "wire/message.h"
+#include "wire/slot.h"
 
 struct line_info {
     uint32_t line; /* with HIDDEN_LINE if hidden */
@@ -38,6 +39,8 @@ struct event_info {
     uint32_t context;       /* of its thread (wire/profile_region.h), 0: unknown */
     uint64_t *calls; /* its call stack: an address in each function, the innermost first */
     uint32_t call_count;
+    /* the call sites that led to `site`, if they were recorded (wire/slot.h) */
+    struct slot_stack stack;
     uint64_t group; /* shared by the members of a group; 0: none */
     struct event_id *partners; /* of a SYNC one, of a SEND its receives, of a RECEIVE its sends */
     uint32_t partner_count;
@@ -118,13 +121,17 @@ struct inconsistency_info {
     char *why;
 };
 
+/* Returns whether two events are one synchronization point: a sync pair, or members of one group.
+ * Pending and inconsistent events are in none. */
+bool event_info_same_point(const struct event_info *a, const struct event_info *b);
+
 void encode_line_info(struct encoder *out, const struct line_info *line);
 void decode_line_info(struct decoder *in, struct line_info *line);
 void line_info_free(struct line_info *line);
 void encode_event_info(struct encoder *out, const struct event_info *event);
 void decode_event_info(struct decoder *in, struct event_info *event);
 #define CALLS_SHOWN 64u /* of one event, at most */
-#define EVENT_BYTES 113u /* at least */
+#define EVENT_BYTES 115u /* at least */
 void event_info_free(struct event_info *event);
 void encode_process_info(struct encoder *out, const struct process_info *process);
 void decode_process_info(struct decoder *in, struct process_info *process);

@@ -1,15 +1,13 @@
 /* poet attach: blocked threads and stacks of a running process or of a core file; of a traced
  * process with its run. */
 #define _GNU_SOURCE
-#include "clients/cli/attach_json.h"
-#include "clients/cli/attach_text.h"
-#include "clients/cli/blocked.h"
-#include "clients/cli/json_output.h"
-#include "clients/cli/pager.h"
-#include "clients/cli/terminal_color.h"
 #include "base/alloc.h"
-#include "wire/endpoint.h"
+#include "clients/cli/attached_process.h"
+#include "clients/cli/blocked.h"
+#include "clients/cli/output_format.h"
+#include "clients/cli/terminal.h"
 #include "config/options.h"
+#include "wire/endpoint.h"
 
 #include <errno.h>
 #include <json-c/json.h>
@@ -126,7 +124,7 @@ static int attach_show(const struct command *command, const struct attach_option
         ok = attach_has_process(&run.source.book, pid);
         if (!ok)
             command_fail(command, "process %u is not in the run of %s", pid, found);
-        ok = ok && blocked_request(command, &run, &output.waits);
+        ok = ok && command_source_waits(command, &run, &output.waits);
         if (ok)
             attach_map_lines(&output);
     }

@@ -3,10 +3,10 @@
 
 #include "base/alloc.h"
 #include "clients/snapshot/core_file.h"
-#include "clients/snapshot/loaded_modules.h"
 #include "clients/snapshot/proc_file.h"
-#include "clients/snapshot/runtime_frames.h"
 #include "clients/snapshot/seized_process.h"
+#include "clients/snapshot/snapshot.h"
+#include "clients/snapshot/thread_stack.h"
 #include "wire/text.h"
 
 #include <inttypes.h>
@@ -251,7 +251,7 @@ static char *attached_owner_text(const struct attached_process *a, uint32_t owne
     bool numbers_agree = a->snapshot.threads[0].tid == a->snapshot.threads[0].inner_tid;
     if (numbers_agree && process && process == parent)
         return xasprintf("thread %u of the parent process %u since the fork", owner, parent);
-    return xasprintf("thread %u, which is no thread of this process", owner);
+    return xasprintf("thread %u, which is not a thread of this process", owner);
 }
 
 char *attached_process_abandoned(const struct attached_process *a, const struct wait_node *node)

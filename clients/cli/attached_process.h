@@ -3,9 +3,11 @@
 #ifndef CLIENTS_CLI_ATTACHED_PROCESS_H
 #define CLIENTS_CLI_ATTACHED_PROCESS_H
 
+#include "clients/cli/command_source.h"
+#include "clients/connection/wait_list.h"
 #include "clients/snapshot/wait_for_graph.h"
-#include "wire/asleep.h"
 #include "wire/endpoint.h"
+#include "wire/os_usage.h"
 #include "wire/trace_view.h"
 
 struct attached_process {
@@ -55,5 +57,23 @@ char *attached_process_abandoned(const struct attached_process *attached,
                                  const struct wait_node *node);
 /* "uncertain: ... could hold an end of the pipes" */
 char *attached_process_uncertainty(const struct attached_process *attached);
+
+/* ---- attach output ---- */
+
+struct json_object;
+
+/* The process that is shown, and its run if it is traced. */
+struct attach_output {
+    struct attached_process *attached;
+    struct command_source *run; /* NULL: it is not traced */
+    struct wait_list waits; /* of the run */
+    uint32_t *lines; /* line of each thread in the run; 0: it has none */
+};
+
+/* Prints the text. */
+void attach_text_print(const struct attach_output *output);
+
+/* Returns the JSON: the object of poet blocked, and the stacks; the caller frees it. */
+struct json_object *attach_json(const struct attach_output *output);
 
 #endif

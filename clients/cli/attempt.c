@@ -1,11 +1,13 @@
+/* One attempt to run a program: until it exits, certainly hangs, or times out. */
 #define _GNU_SOURCE
-#include "clients/cli/attempt.h"
+#include "clients/cli/confirm.h"
 
+#include "base/alloc.h"
+#include "clients/cli/command_source.h"
 #include "clients/cli/kill_tree.h"
 #include "clients/cli/recorded_program.h"
-#include "clients/cli/command_source.h"
+#include "clients/connection/finding_text.h"
 #include "clients/connection/wait_list.h"
-#include "base/alloc.h"
 #include "wire/endpoint.h"
 
 #include <errno.h>
@@ -17,6 +19,99 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- the hang to be confirmed ---- */
+
+/* Returns the length without the #2 of lines with equal names, whose order can differ between
+ * runs. */
+static size_t target_hang_name_bytes(const char *label) { return strcspn(label, "#"); }
+
+static void target_hang_add_cell_label(struct target_hang *w, const struct trace_metadata *book,
+                                       const struct result_table *t, uint32_t row,
+                                       const char *column)
+{
+    uint32_t at = result_table_find_column(t, column);
+    const struct table_cell *c = at < t->column_count ? &result_table_cells(t, row)[at] : NULL;
+    if (!c || c->is != CELL_LINE)
+        return;
+    w->names = array_reserve(w->names, &w->room, w->count + 1, sizeof *w->names);
+    w->names[w->count++] = xstrdup(metadata_label(book, c->line));
+}
+
+void target_hang_make(struct target_hang *w, const struct trace_metadata *book,
+                      const struct result_table *t, uint32_t row)
+{
+    const char *kind = finding_text_kind(t, row);
+    *w = (struct target_hang){.cycle = strcmp(kind, "lock-order-inversion") == 0 ||
+                                       strcmp(kind, "read-lock-recursion") == 0,
+                              .abandoned = strcmp(kind, "fork-with-lock") == 0,
+                              .waking = strcmp(kind, "lost-wakeup") == 0 ||
+                                        strcmp(kind, "signal-not-broadcast") == 0 ||
+                                        strcmp(kind, "early-signal") == 0};
+    for (uint32_t i = row + 1; i < t->row_count && t->rows[i].depth; i++) {
+        target_hang_add_cell_label(w, book, t, i, "object");
+        target_hang_add_cell_label(w, book, t, i, "second_object");
+    }
+}
+
+static bool target_hang_is_about(const struct target_hang *w, const struct trace_metadata *book,
+                                 uint32_t line)
+{
+    const char *label = metadata_label(book, line);
+    for (size_t i = 0; i < w->count; i++)
+        if (target_hang_name_bytes(label) == target_hang_name_bytes(w->names[i]) &&
+            memcmp(label, w->names[i], target_hang_name_bytes(label)) == 0)
+            return true;
+    return false;
+}
+
+static bool target_hang_is_cycle(const struct target_hang *w, const struct wait_list *waits,
+                                 const struct trace_metadata *book)
+{
+    for (size_t i = 0; i < waits->cycle_count; i++)
+        for (uint32_t k = 0; k < waits->cycles[i].count; k++)
+            if (target_hang_is_about(w, book, waits->cycles[i].steps[k].about))
+                return true;
+    return false;
+}
+
+static bool target_hang_is_waking(const struct target_hang *w, const struct wait_list *waits,
+                                  const struct trace_metadata *book)
+{
+    for (size_t i = 0; i < waits->verdict_count; i++)
+        if (waits->verdicts[i].fate != OUTCOME_OPEN &&
+            target_hang_is_about(w, book, waits->verdicts[i].about))
+            return true;
+    return false;
+}
+
+static bool target_hang_is_abandoned(const struct target_hang *w, const struct wait_list *waits,
+                                     const struct trace_metadata *book)
+{
+    const struct wait_info *lock = NULL;
+    while ((lock = wait_list_abandoned_lock(waits, lock)) != NULL)
+        if (target_hang_is_about(w, book, lock->about))
+            return true;
+    return false;
+}
+
+/* Returns whether the blocked threads of this run, whose lines are in `book`, hang in this way. */
+static bool target_hang_matches(const struct target_hang *w, const struct wait_list *waits,
+                                const struct trace_metadata *book)
+{
+    if (w->abandoned)
+        return target_hang_is_abandoned(w, waits, book);
+    return (!w->cycle && !w->waking) || (w->cycle && target_hang_is_cycle(w, waits, book)) ||
+           (w->waking && target_hang_is_waking(w, waits, book));
+}
+
+void target_hang_free(struct target_hang *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        free(w->names[i]);
+    free(w->names);
+    *w = (struct target_hang){0};
+}
 
 #define LOOK_NS 10000000 /* between two checks whether the program exited */
 #define LOOKS 20 /* of these between two checks for a hang */
@@ -106,6 +201,8 @@ static void attempt_check_hang(const struct attempt *trial, pid_t program, struc
                      session_send(&source, REQUEST_WAITS, &judged, attempt_receive_waits, h),
                      &error);
     enum wait_outcome fate = known ? attempt_worst_outcome(&h->waits) : OUTCOME_OPEN;
+    if (known && wait_list_abandoned_lock(&h->waits, NULL))
+        fate = OUTCOME_NEVER;
     h->still = fate != OUTCOME_OPEN && h->events == h->before ? h->still + 1 : 0;
     h->before = h->events;
     end->hangs = known && (h->waits.cycle_count || h->still >= STILL_PERHAPS ||
@@ -144,7 +241,7 @@ static void attempt_install_signal_handlers(void)
         sigaction(numbers[i], &action, NULL);
 }
 
-static uint64_t now_ms(void)
+static uint64_t attempt_now_ms(void)
 {
     struct timespec ts;
     clock_gettime(CLOCK_MONOTONIC, &ts);
@@ -155,7 +252,7 @@ static void attempt_wait_program(const struct attempt *trial, pid_t child,
                                  struct attempt_result *end)
 {
     struct attempt_hang hanging = {0};
-    uint64_t until_ms = now_ms() + trial->timeout_s * 1000ull;
+    uint64_t until_ms = attempt_now_ms() + trial->timeout_s * 1000ull;
     pid_t ended;
     attempt_install_signal_handlers();
     for (unsigned n = 1; (ended = waitpid(child, &end->status, WNOHANG)) <= 0; n++) {
@@ -167,7 +264,7 @@ static void attempt_wait_program(const struct attempt *trial, pid_t child,
         if (n % LOOKS || end->hangs || end->slow)
             continue;
         attempt_check_hang(trial, child, &hanging, end);
-        end->slow = !end->hangs && now_ms() > until_ms;
+        end->slow = !end->hangs && attempt_now_ms() > until_ms;
         if (end->hangs || end->slow)
             kill_tree_run(child);
     }
@@ -210,6 +307,19 @@ bool attempt_run(const struct attempt *trial, struct attempt_result *end)
     if (asked_to_end)
         end->status = (128 + asked_to_end) << 8;
     return child > 0 && !asked_to_end;
+}
+
+bool attempt_has_same_output(const struct attempt_result *a, const struct attempt_result *b)
+{
+    return a->output_bytes == b->output_bytes && memcmp(a->output, b->output, a->output_bytes) == 0;
+}
+
+void attempt_status_text(char *text, size_t size, int status)
+{
+    if (WIFSIGNALED(status))
+        snprintf(text, size, "is killed by signal %d", WTERMSIG(status));
+    else
+        snprintf(text, size, "exits with status %d", WEXITSTATUS(status));
 }
 
 void attempt_end_free(struct attempt_result *end)

@@ -1,37 +1,20 @@
 /* poet blocked: blocked threads, lock holders, deadlocks and hangs. */
 #include "clients/cli/blocked.h"
-#include "clients/cli/terminal_color.h"
 #include "clients/cli/command.h"
-#include "clients/cli/label_option.h"
-#include "clients/cli/pager.h"
-#include "clients/cli/command_source.h"
+#include "clients/cli/finding_options.h"
+#include "clients/cli/terminal.h"
 
-#include "clients/metadata/hang_text.h"
+#include "clients/cli/output_format.h"
+#include "base/alloc.h"
+#include "clients/connection/stack_frames.h"
 #include "clients/metadata/event_text.h"
-#include "clients/cli/json_output.h"
-#include "clients/connection/wait_list.h"
-#include "wire/asleep.h"
-#include "wire/query_results.h"
 #include "wire/limits.h"
+#include "wire/os_usage.h"
+#include "wire/query_results.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void blocked_receive_waits(void *user, const struct response_chunk *answer)
-{
-    wait_list_receive(user, answer);
-}
-
-bool blocked_request(const struct command *command, struct command_source *subject,
-                     struct wait_list *waits)
-{
-    struct encoder judged = {0};
-    *waits = (struct wait_list){0};
-    encode_u8(&judged, 1);
-    return command_source_request(command, subject, REQUEST_WAITS, &judged, blocked_receive_waits,
-                                  waits);
-}
 
 struct blocked_report {
     struct command_source *subject;
@@ -40,6 +23,50 @@ struct blocked_report {
 };
 
 /* ---- text ---- */
+
+#define STACK_COLUMNS 78
+
+/* The text of a call stack, in lines of STACK_COLUMNS. */
+struct blocked_stack {
+    char *text;
+    size_t line; /* where its last line begins */
+    unsigned count;
+};
+
+static void blocked_stack_add(struct blocked_stack *s, const char *part)
+{
+    size_t size = strlen(s->text);
+    bool fits = size - s->line + strlen(part) < STACK_COLUMNS;
+    char *text = xasprintf("%s%s%s", s->text, fits ? "" : "\n       ", part);
+    s->line = fits ? s->line : size + 1;
+    free(s->text);
+    s->text = text;
+}
+
+static void blocked_stack_add_frame(void *stack, uint64_t address,
+                                    const struct symbol_location *function)
+{
+    struct blocked_stack *s = stack;
+    const char *name = *function->function ? function->function : "??";
+    char *part = s->count == 0   ? xasprintf(" in %s,", name)
+                 : s->count == 1 ? xasprintf(" called by %s (%s),", name, function->place)
+                                 : xasprintf(" %s (%s),", name, function->place);
+    (void)address;
+    blocked_stack_add(s, part);
+    s->count++;
+    free(part);
+}
+
+/* Prints the callers of the function in which an event was recorded, if they are known. */
+static void blocked_print_stack(const struct blocked_report *r, const struct event_info *e)
+{
+    struct blocked_stack s = {.text = xstrdup("   ")};
+    stack_frames_of_event(r->subject->sites, e, blocked_stack_add_frame, &s);
+    s.text[strlen(s.text) - 1] = 0; /* the last comma */
+    if (s.count > 1)
+        printf("%s%s\n", s.text, stack_frames_incomplete(e) ? ", ..." : "");
+    free(s.text);
+}
 
 static void blocked_print_wait(const struct blocked_report *r, const struct wait_info *w)
 {
@@ -51,7 +78,8 @@ static void blocked_print_wait(const struct blocked_report *r, const struct wait
     printf("%s%s%s %s%s%s%s%s%s%s\n    %s, %sevent %s\n", terminal_color_begin(COLOR_THREAD),
            wait.thread, terminal_color_end(), wait.does, *wait.about ? " " : "",
            terminal_color_begin(COLOR_OBJECT), wait.about, terminal_color_end(),
-           *site ? " at " : "", site, since, w->end ? "after " : "", at);
+           *site ? " at " : "", site, since, w->end || w->loader ? "after " : "", at);
+    blocked_print_stack(r, &w->event);
     for (uint32_t i = 0; i < w->holder_count; i++) {
         const char *taken =
             command_source_place(r->subject, w->holders[i].process, w->holders[i].site);
@@ -62,7 +90,9 @@ static void blocked_print_wait(const struct blocked_report *r, const struct wait
     if (handler)
         printf("    %s\n", handler);
     free(handler);
-    const struct wait_info *of = wait_list_of_thread(r->waits, w->about);
+    if (destructor_text(w))
+        printf("    %s\n", destructor_text(w));
+    const struct wait_info *of = wait_list_awaited(r->waits, w);
     if (of && of != w) {
         char *itself = transitive_wait_text(r->book, of);
         printf("    %s\n", itself);
@@ -140,6 +170,28 @@ static uint32_t blocked_sleeper_pid(const struct blocked_report *r)
                                                                   : 0;
 }
 
+/* Returns where a thread waits at a futex; if that is not known, where it recorded its last
+ * event. */
+static const char *blocked_sleeper_site(const struct blocked_report *r,
+                                        const struct sleeper_info *s)
+{
+    const struct line_metadata *line = metadata_line(r->book, s->thread);
+    return s->site && line ? command_source_place(r->subject, line->is.process, s->site)
+                           : command_source_site(r->subject, &s->event);
+}
+
+/* Prints which thread runs the task of the future that a thread waits for. */
+static void blocked_print_task(const struct blocked_report *r, const struct sleeper_info *s)
+{
+    char held[LIMIT_TEXT_BYTES];
+    const struct holder_info *h = &s->holder;
+    if (!h->thread)
+        return;
+    holder_text(held, sizeof held, r->book, h,
+                command_source_place(r->subject, h->process, h->site));
+    printf("        %s\n", held);
+}
+
 /* Prints threads that sleep in untraced calls: on a futex of a library, in the loader, in file I/O,
  * until a time. */
 static void blocked_print_sleepers(const struct blocked_report *r)
@@ -155,15 +207,24 @@ static void blocked_print_sleepers(const struct blocked_report *r)
     puts(":");
     for (size_t i = 0; i < n; i++) {
         const struct sleeper_info *s = &r->waits->sleepers[i];
-        const char *site = command_source_site(r->subject, &s->event);
+        const char *object = wait_list_library_object(r->book, r->subject->sites, s);
         wait_duration_text(since, sizeof since, &r->waits->now, s->since_ns);
         event_id_print(at, sizeof at, s->event.at);
-        const char *call = sleep_call_name(s->call);
+        const char *call = object ? object : sleep_call_name(s->call);
         char *futex = wait_list_futex(r->book, r->subject->sites, s);
-        printf("    %s%s%s%s%s%s%s %s, after event %s%s%s\n", terminal_color_begin(COLOR_THREAD),
-               metadata_label(r->book, s->thread), terminal_color_end(), *call ? " in " : "", call,
-               futex ? " " : "", futex ? futex : "", since, at, *site ? " at " : "", site);
+        const char *site = blocked_sleeper_site(r, s);
+        printf("    %s%s%s%s%s%s%s", terminal_color_begin(COLOR_THREAD),
+               metadata_label(r->book, s->thread), terminal_color_end(),
+               object  ? strchr("aeiou", *object) ? " waits for an " : " waits for a "
+               : *call ? " in "
+                       : "",
+               call, futex ? " " : "", futex ? futex : "");
         free(futex);
+        if (s->site)
+            printf("%s%s %s, after event %s\n", *site ? " at " : "", site, since, at);
+        else
+            printf(" %s, after event %s%s%s\n", since, at, *site ? " at " : "", site);
+        blocked_print_task(r, s);
     }
 }
 
@@ -216,6 +277,28 @@ static struct json_object *blocked_line_json(const struct blocked_report *r, uin
     return o;
 }
 
+static void blocked_add_frame_json(void *list, uint64_t address,
+                                   const struct symbol_location *function)
+{
+    struct json_object *o = json_object_new_object();
+    json_add_text(o, "function", *function->function ? function->function : NULL);
+    json_add_text(o, "place", function->place);
+    json_object_object_add(o, "address", json_object_new_uint64(address));
+    json_object_array_add(list, o);
+}
+
+static struct json_object *blocked_holder_json(const struct blocked_report *r,
+                                               const struct holder_info *holder)
+{
+    struct json_object *o = blocked_line_json(r, holder->thread);
+    const char *taken = command_source_place(r->subject, holder->process, holder->site);
+    json_object_object_add(o, "how", json_object_new_string(hold_name(holder->how)));
+    json_object_object_add(o, "acquired_event",
+                           holder->since.number ? json_event_id(holder->since) : NULL);
+    json_object_object_add(o, "acquired_site", *taken ? json_object_new_string(taken) : NULL);
+    return o;
+}
+
 static struct json_object *blocked_wait_json(const struct blocked_report *r,
                                              const struct wait_info *w)
 {
@@ -223,24 +306,24 @@ static struct json_object *blocked_wait_json(const struct blocked_report *r,
     const char *site = command_source_site(r->subject, &w->event);
     json_object_object_add(o, "thread", blocked_line_json(r, w->thread));
     json_object_object_add(o, "waits_for", w->about ? blocked_line_json(r, w->about) : NULL);
-    const char *type = w->end ? "awaits end" : metadata_type_name(r->book, w->event.type);
+    const char *type = w->loader ? "loader lock"
+                       : w->end  ? "awaits end"
+                                 : metadata_type_name(r->book, w->event.type);
     json_object_object_add(o, "type", json_object_new_string(type));
     json_object_object_add(o, "event", json_event_id(w->event.at));
     json_object_object_add(o, "since_ns", json_object_new_int64(w->since_ns));
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
-    for (uint32_t i = 0; i < w->holder_count; i++) {
-        struct event_id since = w->holders[i].since;
-        struct json_object *h = blocked_line_json(r, w->holders[i].thread);
-        const char *taken =
-            command_source_place(r->subject, w->holders[i].process, w->holders[i].site);
-        json_object_object_add(h, "how", json_object_new_string(hold_name(w->holders[i].how)));
-        json_object_object_add(h, "acquired_event", since.number ? json_event_id(since) : NULL);
-        json_object_object_add(h, "acquired_site", *taken ? json_object_new_string(taken) : NULL);
-        json_object_array_add(holders, h);
-    }
+    for (uint32_t i = 0; i < w->holder_count; i++)
+        json_object_array_add(holders, blocked_holder_json(r, &w->holders[i]));
     json_object_object_add(o, "held_by", holders);
+    struct json_object *stack = json_object_new_array();
+    stack_frames_of_event(r->subject->sites, &w->event, blocked_add_frame_json, stack);
+    json_object_object_add(o, "stack", stack);
+    json_add_text(o, "incomplete", stack_frames_incomplete(&w->event));
     char *handler = handler_text(r->book, w);
     json_object_object_add(o, "handler", handler ? json_take_text(handler) : NULL);
+    json_object_object_add(o, "destructor",
+                           destructor_text(w) ? json_object_new_string(destructor_text(w)) : NULL);
     json_object_object_add(o, "outcome", json_object_new_string(outcome_name(w->fate)));
     json_object_object_add(o, "at_exit", json_object_new_boolean(w->at_exit));
     return o;
@@ -250,8 +333,10 @@ static struct json_object *blocked_sleeper_json(const struct blocked_report *r,
                                                 const struct sleeper_info *s)
 {
     struct json_object *o = json_object_new_object();
-    const char *site = command_source_site(r->subject, &s->event);
+    const char *kind = wait_list_library_object(r->book, r->subject->sites, s),
+               *site = blocked_sleeper_site(r, s);
     json_object_object_add(o, "thread", blocked_line_json(r, s->thread));
+    json_object_object_add(o, "waits_for", kind ? json_object_new_string(kind) : NULL);
     json_object_object_add(o, "since_ns", json_object_new_int64(s->since_ns));
     json_object_object_add(o, "call",
                            s->call ? json_object_new_string(sleep_call_name(s->call)) : NULL);
@@ -260,6 +345,9 @@ static struct json_object *blocked_sleeper_json(const struct blocked_report *r,
                            json_take_text(wait_list_futex(r->book, r->subject->sites, s)));
     json_object_object_add(o, "last", json_event_id(s->event.at));
     json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
+    json_object_object_add(o, "held_by",
+                           s->holder.thread ? blocked_holder_json(r, &s->holder) : NULL);
+    json_object_object_add(o, "outcome", json_object_new_string(outcome_name(s->fate)));
     return o;
 }
 
@@ -282,6 +370,7 @@ static struct json_object *blocked_diagnosis_json(const struct blocked_report *r
     struct json_object *o = json_object_new_object(), *doubts = json_object_new_array(),
                        *able = json_object_new_array(), *runs = json_object_new_array();
     json_object_object_add(o, "object", blocked_line_json(r, v->about));
+    json_object_object_add(o, "pool", json_object_new_boolean(v->pool));
     json_object_object_add(o, "outcome", json_object_new_string(outcome_name(v->fate)));
     for (unsigned bit = 1; bit; bit <<= 1)
         if (v->doubts & bit && uncertainty_text(bit))
@@ -299,6 +388,11 @@ static struct json_object *blocked_diagnosis_json(const struct blocked_report *r
                            v->went_on == WAKE_UNKNOWN
                                ? NULL
                                : json_object_new_boolean(v->went_on == WAKE_SOME_THREAD));
+    json_object_object_add(o, "woken", v->woken ? blocked_line_json(r, v->woken) : NULL);
+    json_object_object_add(o, "arrived",
+                           v->participants ? json_object_new_int64(v->arrived) : NULL);
+    json_object_object_add(o, "participants",
+                           v->participants ? json_object_new_int64(v->participants) : NULL);
     for (uint32_t i = 0; i < v->able_count; i++)
         json_object_array_add(able, blocked_waker_json(r, &v->able[i]));
     json_object_object_add(o, "candidates", able);
@@ -354,45 +448,79 @@ struct json_object *blocked_json(struct command_source *subject, const struct wa
     return o;
 }
 
-static int blocked_run(const struct command *command, int argc, char **argv)
+#define OPTION_FOLLOW 256
+
+static bool blocked_as_json, blocked_follows; /* --json, --follow */
+
+static error_t blocked_parse_option(int key, char *value, struct argp_state *state)
 {
-    struct command_source subject;
+    if (key != OPTION_FOLLOW)
+        return command_parse_json(key, value, state);
+    blocked_follows = true;
+    return 0;
+}
+
+struct blocked_run {
+    const struct command *command;
+    struct command_source *subject;
+};
+
+static int blocked_print_once(void *user)
+{
+    const struct blocked_run *run = user;
     struct wait_list waits;
-    bool json;
-    int status;
-    if (!command_source_begin(command, argc, argv, SESSION_NAMED_LINES, LABELS_NAME, &subject,
-                              &json, &status))
-        return status;
-    command_source_warn_updated(command, &subject);
-    bool ok = blocked_request(command, &subject, &waits);
-    if (ok)
+    bool ok = command_source_waits(run->command, run->subject, &waits);
+    if (ok && !blocked_follows)
         pager_begin();
-    if (ok && json)
-        json_print(blocked_json(&subject, &waits));
+    if (ok && blocked_as_json)
+        json_print(blocked_json(run->subject, &waits));
     else if (ok)
-        blocked_print(&subject, &waits);
+        blocked_print(run->subject, &waits);
     wait_list_free(&waits);
-    command_source_close(&subject);
     return ok ? EXIT_DONE : EXIT_FAILED;
 }
 
-static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as one JSON object", 0}, {0}};
-static const struct argp_child children[] = {{&labels_options, 0, NULL, 0},
+static int blocked_run(const struct command *command, int argc, char **argv)
+{
+    struct command_source subject;
+    struct blocked_run run = {command, &subject};
+    int status;
+    if (!command_source_begin(command, argc, argv, SESSION_NAMED_LINES, LABELS_NAME, &subject,
+                              &blocked_as_json, &status))
+        return finding_options_status(status);
+    status = finding_options_check(command, FINDINGS_OF_HANGS);
+    command_source_warn_updated(command, &subject);
+    if (status == EXIT_DONE && !finding_options_replace_text())
+        status = blocked_follows
+                     ? command_source_follow(command, &subject, blocked_print_once, &run)
+                     : blocked_print_once(&run);
+    status = finding_options_judge(command, &subject, FINDINGS_OF_HANGS, NULL, subject.source.name,
+                                   status);
+    command_source_close(&subject);
+    return status;
+}
+
+static const struct argp_option options[] = {
+    {"json", 'j', NULL, 0, "as one JSON object", 0},
+    {"follow", OPTION_FOLLOW, NULL, 0, "update as the run continues, until it ends", 0},
+    {0}};
+static const struct argp_child children[] = {{&finding_options, 0, NULL, 0},
+                                             {&labels_options, 0, NULL, 0},
                                              {&color_options, 0, NULL, 0},
                                              {&options_common, 0, NULL, 0},
                                              {0}};
 static const struct argp argp = {
     .options = options,
-    .parser = command_parse_json,
+    .parser = blocked_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
         "Show which threads are blocked at the end of the trace.  Deadlock cycles come first, then "
         "objects whose waiters no remaining thread can wake; then every blocked thread: those that "
         "hang, those that another thread keeps waiting, then the others, each group longest wait "
-        "first, with the object, the wait time, the call site, the current holder and where it "
-        "acquired the lock.  Conclusions that are not certain are marked as such, with the "
-        "reason.  Threads of a program that exited by itself are listed as waiting at exit: no "
-        "hang.",
+        "first, with the object, the wait time, the call site, the callers of its function, the "
+        "current holder and where it acquired the lock.  Conclusions that are not certain are "
+        "marked as such, with the reason.  Threads of a program that exited by itself are listed "
+        "as waiting at exit: no hang.",
     .children = children};
 
 const struct command command_blocked = {.name = "blocked",

@@ -1,22 +1,89 @@
 /* poet calls: the function profile (calls, self and total time), as a table or in other formats. */
 #define _GNU_SOURCE
-#include "clients/cli/call_blocks.h"
-#include "clients/cli/callgrind_format.h"
-#include "clients/cli/profile_formats.h"
-#include "clients/cli/label_option.h"
-#include "clients/cli/name_lookup.h"
-#include "clients/cli/pprof_format.h"
-#include "clients/cli/exclusion_list.h"
-#include "clients/cli/table_options.h"
-#include "clients/cli/calls_by_thread.h"
-#include "clients/connection/call_groups.h"
 #include "base/alloc.h"
+#include "clients/cli/calls.h"
+#include "clients/cli/command_source.h"
+#include "clients/connection/call_groups.h"
 #include "config/options.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- blocks (--blocks) ----
+ * The code segments of a function between the calls that it makes. */
+
+/* Returns the line of a place, "17" of "flow.c:17"; "" if it is unknown. */
+static const char *call_blocks_line(struct command_source *subject, const struct table_cell *cell,
+                                    char line[16])
+{
+    const char *place =
+                   cell->is == CELL_PLACE
+                       ? symbolize(subject->sites, cell->place.process, cell->place.address).place
+                       : "",
+               *colon = strrchr(place, ':');
+    *line = '\0';
+    if (colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")] && strlen(colon) < 16)
+        snprintf(line, 16, "%s", colon + 1);
+    return line;
+}
+
+/* Returns whether some lines between begin and end are not part of this block: another block begins
+ * in between, or the end is not behind the begin. */
+static bool call_blocks_skip_matches(const struct result_table *t, uint32_t from,
+                                     const struct table_cell *begin, const struct table_cell *end)
+{
+    uint64_t last = end->is == CELL_PLACE ? end->place.address : UINT64_MAX;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        const struct table_cell *other = &result_table_cells(t, i)[from];
+        if (other->is == CELL_PLACE && other->place.process == begin->place.process &&
+            other->place.address > begin->place.address && other->place.address < last)
+            return true;
+    }
+    return last <= begin->place.address;
+}
+
+static char *call_blocks_range_text(struct command_source *subject, const struct result_table *t,
+                                    uint32_t from, const struct table_cell *begin,
+                                    const struct table_cell *end, const struct table_cell *how)
+{
+    char first[16], last[16];
+    call_blocks_line(subject, begin, first);
+    call_blocks_line(subject, end, last);
+    bool ends = how->is == CELL_TEXT && strcmp(how->text, "to the end") == 0,
+         known = end->is == CELL_PLACE || ends;
+    if (!*first || (end->is == CELL_PLACE && !*last))
+        return NULL;
+    if (!known)
+        return xasprintf("from %s", first);
+    if (end->is != CELL_PLACE)
+        memcpy(last, "end", sizeof "end");
+    if (call_blocks_skip_matches(t, from, begin, end))
+        return xasprintf("%s to %s", first, last);
+    return strcmp(first, last) == 0 ? xstrdup(first) : xasprintf("%s-%s", first, last);
+}
+
+/* Fills the column "lines" with the source lines from which to which each row leads. */
+static void call_blocks_name_lines(struct command_source *subject, struct result_table *t)
+{
+    uint32_t from = result_table_find_column(t, "from"),
+             until = result_table_find_column(t, "until"),
+             lines = result_table_find_column(t, "lines");
+    if (from == t->column_count || until == t->column_count || lines == t->column_count)
+        return;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        struct table_cell *cells = result_table_cells(t, i);
+        char *text =
+            call_blocks_range_text(subject, t, from, &cells[from], &cells[until], &cells[lines]);
+        if (text && cells[lines].is == CELL_TEXT)
+            free(cells[lines].text);
+        if (text)
+            cells[lines] = (struct table_cell){.is = CELL_TEXT, .text = text};
+    }
+}
+
+/* ---- options ---- */
 
 enum {
     OPTION_GRAPH = 3000,
@@ -32,20 +99,6 @@ enum {
     OPTION_FILES
 };
 
-/* An output format of another tool. */
-struct calls_format {
-    const char *name;
-    bool graph; /* needs the call graph, else the tree of call paths */
-    void (*write)(FILE *f, const struct table_names *names, const struct result_table *table);
-};
-
-static const struct calls_format dialects[] = {{"callgrind", true, callgrind_write},
-                                               {"folded", false, profile_format_write_folded},
-                                               {"pprof", false, pprof_write}};
-
-/* Not of another tool, but written in the same way. */
-static const struct calls_format suggested = {"suggest", false, exclusion_list_write};
-
 struct calls_options {
     struct table_settings tables; /* must be first: calls_make_blocks() and others cast it */
     struct table_option options[2];
@@ -53,7 +106,7 @@ struct calls_options {
     const char *with; /* name of a function; NULL: none */
     struct table_option *place; /* its address */
     const char *over; /* the column to show per thread; NULL: none */
-    const struct calls_format *dialect; /* NULL: as a table */
+    const struct profile_format *format; /* NULL: as a table */
 };
 
 static const struct argp_option options[] = {
@@ -101,17 +154,6 @@ static error_t calls_set_view(struct calls_options *w, const char *key)
     return 0;
 }
 
-static error_t calls_parse_format(struct calls_options *w, const char *value)
-{
-    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++)
-        if (strcmp(dialects[i].name, value) == 0) {
-            w->dialect = &dialects[i];
-            return 0;
-        }
-    command_usage(w->tables.command, "-f %s: callgrind, folded or pprof", value);
-    return EINVAL;
-}
-
 static const struct option_row calls_rows[] = {
     OPTION_CHILD_INPUT(struct calls_options, tables),
     OPTION_STORES_CONSTANT(OPTION_EVERY, struct calls_options, what, "entries"),
@@ -137,57 +179,19 @@ static error_t calls_parse_option(int key, char *value, struct argp_state *state
         w->over = value ? value : "self";
         return 0;
     case OPTION_SUGGEST:
-        w->dialect = &suggested;
+        w->format = &profile_format_exclusions;
         return 0;
     case 'f':
-        return calls_parse_format(w, value);
+        return profile_format_parse(w->tables.command, value, &w->format);
     default:
         return option_rows_parse(calls_rows, key, value, state);
     }
 }
 
-/* ---- formats of other tools ---- */
-
-/* Writes under a temporary name first, so that an error leaves no incomplete file. */
-static int calls_write_file(const struct calls_options *w, const struct table_names *names,
-                            const struct result_table *t)
-{
-    const char *file = w->tables.file;
-    char *part = xasprintf("%s.part", file);
-    FILE *f = fopen(part, "we");
-    bool good = f != NULL;
-    if (f)
-        w->dialect->write(f, names, t);
-    if (f)
-        good = !ferror(f);
-    if (f && fclose(f) != 0)
-        good = false;
-    good = good && rename(part, file) == 0;
-    int status =
-        good ? EXIT_DONE : command_fail(w->tables.command, "%s: %s", file, strerror(errno));
-    if (!good)
-        unlink(part);
-    free(part);
-    return status;
-}
-
 static int calls_convert_profile(struct calls_options *w, struct command_source *subject)
 {
-    char key[] = "graph", yes[] = "yes";
-    struct table_option graph[] = {{key, yes}, {0}};
-    struct table_section section = {.what = "calls", .options = w->dialect->graph ? graph : NULL};
-    struct table_names names = {&subject->source.book, subject->sites};
-    struct result_table t = {0};
-    w->tables.tree = !w->dialect->graph && w->dialect != &suggested;
     w->tables.by = NULL;
-    w->tables.top = 0;
-    int status = table_request_run(&w->tables, &section, subject, &t);
-    if (status == EXIT_DONE && w->tables.file)
-        status = calls_write_file(w, &names, &t);
-    else if (status == EXIT_DONE)
-        w->dialect->write(stdout, &names, &t);
-    result_table_free(&t);
-    return status;
+    return profile_format_convert(&w->tables, "calls", w->format, subject);
 }
 
 /* ---- single calls, and tables of one function ---- */
@@ -205,7 +209,7 @@ static int calls_find_function(struct calls_options *w, struct command_source *s
     for (uint32_t i = 0; i < t.row_count && scope < t.column_count && !*place; i++) {
         const struct table_cell *cell = &result_table_cells(&t, i)[scope];
         bool matches = (cell->is == CELL_PLACE || cell->is == CELL_NAME) &&
-                       name_lookup_matches(&names, cell->place, w->with);
+                       result_table_place_matches(&names, cell->place, w->with);
         if (matches)
             *place =
                 xasprintf("%u:%llu", cell->place.process, (unsigned long long)cell->place.address);
@@ -324,7 +328,7 @@ static int calls_run(const struct command *command, int argc, char **argv)
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
         return status;
-    if (w.dialect)
+    if (w.format)
         return calls_run_source(&w, argc, argv, first, calls_convert_profile);
     if (strcmp(w.what, "calls") != 0)
         return calls_run_source(&w, argc, argv, first, calls_show_function);

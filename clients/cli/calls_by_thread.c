@@ -1,7 +1,8 @@
-#include "clients/cli/calls_by_thread.h"
+/* poet calls --per-thread: functions by thread, a column for each thread. */
+#include "clients/cli/calls.h"
 
-#include "clients/cli/table_request.h"
 #include "base/alloc.h"
+#include "clients/cli/table_options.h"
 #include "wire/limits.h"
 
 #include <stdio.h>

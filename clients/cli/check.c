@@ -1,16 +1,17 @@
 /* poet check: validates a target description; or a trace, against its description and the rules of
  * time. */
 #define _GNU_SOURCE
+#include "base/alloc.h"
 #include "clients/cli/command.h"
 #include "clients/cli/command_source.h"
-#include "clients/cli/json_output.h"
-#include "clients/cli/consistency_check.h"
-#include "clients/connection/run_discovery.h"
-#include "config/measurement_spec.h"
+#include "clients/cli/finding_options.h"
+#include "clients/cli/output_format.h"
+#include "clients/connection/result_table.h"
+#include "clients/connection/session.h"
 #include "config/description_path.h"
 #include "config/description_read.h"
-#include "base/alloc.h"
-#include "wire/event_id.h"
+#include "config/measurement_spec.h"
+#include "wire/event_types.h"
 
 #include <errno.h>
 #include <json-c/json.h>
@@ -18,9 +19,106 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#define TIMEOUT_NS 1000000000 /* progress is shown after this time */
+
 static bool json; /* --json */
+static struct run_findings findings;
+
+/* ---- consistency of times ----
+ * The rules that follow from the definitions of times: states fill lifetimes, reasons and
+ * attributed times add up to waits, the critical path is as long as what it explains. */
+
+struct consistency_request {
+    const struct command *command;
+    struct result_table table;
+    struct timespec begun;
+    bool printed; /* progress was shown */
+};
+
+static bool consistency_check_is_long(const struct consistency_request *a)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (now.tv_sec - a->begun.tv_sec) * 1000000000LL + now.tv_nsec - a->begun.tv_nsec >
+           TIMEOUT_NS;
+}
+
+static void consistency_check_receive_table(void *user, const struct response_chunk *answer)
+{
+    struct consistency_request *a = user;
+    const struct result_table *t = &a->table;
+    result_table_receive(&a->table, answer);
+    if (answer->last || !t->count || !isatty(STDERR_FILENO) || !consistency_check_is_long(a))
+        return;
+    fprintf(stderr, "\rpoet %s: timing data: %3.0f %%", a->command->name,
+            100 * (double)t->known / (double)t->count);
+    a->printed = true;
+}
+
+/* Returns "ACTUAL, not EXPECTED" of two columns, in new memory; NULL if the row lacks a value. */
+static char *consistency_check_figures_text(const struct result_table *t,
+                                            const struct table_cell *cells, const char *actual,
+                                            const char *expected, const char *unit)
+{
+    uint32_t column = result_table_find_column(t, actual),
+             other = result_table_find_column(t, expected);
+    if (column == t->column_count || other == t->column_count || cells[column].is != CELL_NUMBER ||
+        cells[other].is != CELL_NUMBER)
+        return NULL;
+    return xasprintf("%lld%s, not %lld%s", (long long)cells[column].number, unit,
+                     (long long)cells[other].number, unit);
+}
+
+static void consistency_check_report_row(const struct result_table *t, uint32_t row,
+                                         void (*report)(void *user, struct event_id at,
+                                                        uint32_t thread, const char *what),
+                                         void *user)
+{
+    uint32_t rule = result_table_find_column(t, "rule"),
+             thread = result_table_find_column(t, "thread");
+    const struct table_cell *cells = result_table_cells(t, row);
+    if (rule == t->column_count || thread == t->column_count)
+        return;
+    char *figures = consistency_check_figures_text(t, cells, "actual_ns", "expected_ns", " ns");
+    if (!figures)
+        figures = consistency_check_figures_text(t, cells, "actual_count", "expected_count", "");
+    char *what = xasprintf("%s: %s", cells[rule].is == CELL_TEXT ? cells[rule].text : "",
+                           figures ? figures : "?");
+    report(user, t->rows[row].event, cells[thread].is == CELL_LINE ? cells[thread].line : 0, what);
+    free(what);
+    free(figures);
+}
+
+/* Calls `report` for each broken rule, with the event (line 0: none) and the thread; on a terminal
+ * it shows the progress of long checks. Returns false, after reporting the error, if there is no
+ * response. */
+static bool consistency_check_request(const struct command *command, struct command_source *subject,
+                                      void (*report)(void *user, struct event_id at,
+                                                     uint32_t thread, const char *what),
+                                      void *user)
+{
+    struct consistency_request a = {.command = command};
+    struct table_request request = {
+        .what = (char[]){"sound"}, .by = (char[]){""}, .sort = (char[]){""}};
+    struct encoder body = {0};
+    clock_gettime(CLOCK_MONOTONIC, &a.begun);
+    encode_table_request(&body, &request);
+    bool ok = command_source_request(command, subject, REQUEST_TABLE, &body,
+                                     consistency_check_receive_table, &a);
+    if (a.printed)
+        fputs("\r\033[K", stderr);
+    for (uint32_t i = 0; ok && i < a.table.row_count; i++)
+        consistency_check_report_row(&a.table, i, report, user);
+    if (ok && a.table.problem) /* an older server */
+        fprintf(stderr, "poet %s: timing data not checked: %s\n", command->name, a.table.problem);
+    result_table_free(&a.table);
+    return ok;
+}
+
+/* ---- problems ---- */
 
 /* Prints one problem; line: label, or NULL if it is on no line. */
 static void check_print_problem(const char *file, struct event_id at, const char *line,
@@ -43,6 +141,8 @@ static void check_print_ok(const char *file, const char *counted, uint64_t count
     json_print(o);
 }
 
+/* ---- descriptions ---- */
+
 /* Checks measurement settings and user-defined metrics. */
 static int check_measure(const char *text, const char *file)
 {
@@ -59,10 +159,43 @@ static int check_measure(const char *text, const char *file)
     return EXIT_DONE;
 }
 
-static bool is_description_name(const char *file)
+static bool check_is_description(const char *file)
 {
     size_t n = strlen(file);
     return !strchr(file, '.') || (n > 5 && strcmp(file + n - 5, ".conf") == 0);
+}
+
+/* Adds the errors of a description, a line "FILE:LINE: MESSAGE" each, to the findings. */
+static void check_add_errors(const char *text, const char *path)
+{
+    size_t n = strlen(path);
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        char *one = xstrndup(line, strcspn(line, "\n")), *message = one;
+        long number = 0;
+        if (strncmp(one, path, n) == 0 && one[n] == ':')
+            number = strtol(one + n + 1, &message, 10);
+        message += strspn(message, ": ");
+        run_findings_add(&findings, "invalid-description", FINDING_CERTAIN, message,
+                         number ? path : "", (int)number);
+        free(one);
+    }
+}
+
+/* Reads a description; prints its errors. */
+static struct target *check_read_description(const char *text, const char *file)
+{
+    char *errors = NULL;
+    size_t size;
+    FILE *f = open_memstream(&errors, &size);
+    struct target *target = f ? target_read(text, file, f) : NULL;
+    if (f)
+        fclose(f);
+    if (errors && !finding_options_replace_text())
+        fputs(errors, stderr);
+    if (errors && !target)
+        check_add_errors(errors, file);
+    free(errors);
+    return target;
 }
 
 static int check_description(const struct command *command, const char *file)
@@ -81,14 +214,15 @@ static int check_description(const struct command *command, const char *file)
         free(path);
         return status;
     }
-    struct target *target = target_read(text, file, stderr);
-    if (target && json)
+    struct target *target = check_read_description(text, file);
+    bool quiet = finding_options_replace_text();
+    if (target && !quiet && json)
         check_print_ok(file, "event_types", target->event_count);
-    else if (target)
+    else if (target && !quiet)
         printf("%s: %zu line type%s, %zu event type%s: OK\n", file, target->kind_count,
                plural_suffix(target->kind_count), target->event_count,
                plural_suffix(target->event_count));
-    else if (!is_description_name(file))
+    else if (!target && !check_is_description(file))
         command_fail(command, "%s: not a trace (FILE.poet) or a target description (FILE.conf)",
                      file);
     int status = target ? EXIT_DONE : EXIT_FAILED;
@@ -135,7 +269,12 @@ static void check_report_problem(struct checker *c, struct event_id at, const ch
         out_of_memory(0);
     va_end(ap);
     event_id_print(s, sizeof s, at);
-    if (json)
+    char *text = xasprintf("%s: %s: %s", metadata_label(c->book, at.line), s, what);
+    run_findings_add(&findings, "inconsistent-trace", FINDING_CERTAIN, text, "", 0);
+    free(text);
+    if (finding_options_replace_text())
+        ;
+    else if (json)
         check_print_problem(c->file, at, at.line ? metadata_label(c->book, at.line) : NULL, what);
     else
         printf("%s: %s: %s: %s\n", c->file, metadata_label(c->book, at.line), s, what);
@@ -358,9 +497,10 @@ static int check_trace(const struct command *command, const char *file)
         consistency_check_request(command, &subject, check_report_timing, &c);
     if (ok && check_is_empty(command, &c, &subject.source))
         ok = false;
-    if (ok && !c.breaks && !c.book->damage && json)
+    bool sound = ok && !c.breaks && !c.book->damage && !finding_options_replace_text();
+    if (sound && json)
         check_print_ok(c.file, "events", c.events);
-    else if (ok && !c.breaks && !c.book->damage)
+    else if (sound)
         printf("%s: %llu event%s: OK\n", c.file, (unsigned long long)c.events,
                plural_suffix(c.events));
     event_info_free(&c.previous);
@@ -369,22 +509,24 @@ static int check_trace(const struct command *command, const char *file)
         free(c.threads[i].waits);
     free(c.threads);
     command_source_close(&subject);
+    if (!ok)
+        run_findings_free(&findings);
     return ok && !c.breaks ? EXIT_DONE : EXIT_FAILED;
 }
 
-static bool ends_in(const char *s, const char *ending)
+static bool check_ends_in(const char *s, const char *ending)
 {
     size_t n = strlen(s), m = strlen(ending);
     return n > m && strcmp(s + n - m, ending) == 0;
 }
 
 /* Returns whether the operand is a trace; else it is a description, by path or by name. */
-static bool is_trace_name(const char *file)
+static bool check_is_trace(const char *file)
 {
     char path[PATH_MAX];
     return endpoint_is(file) || strcmp(file, "latest") == 0 || strncmp(file, "ssh:", 4) == 0 ||
-           (run_discovery_find(file, path, sizeof path) && ends_in(path, ".poet")) ||
-           ends_in(file, ".poet");
+           (run_discovery_find(file, path, sizeof path) && check_ends_in(path, ".poet")) ||
+           check_ends_in(file, ".poet");
 }
 
 static int check_run(const struct command *command, int argc, char **argv)
@@ -395,8 +537,18 @@ static int check_run(const struct command *command, int argc, char **argv)
     if (argc - first > 1)
         return command_usage(command, "extra operand: %s", argv[first + 1]);
     const char *file = argc > first ? argv[first] : NULL;
-    bool trace = !file || is_trace_name(file);
-    return trace ? check_trace(command, file) : check_description(command, file);
+    status = finding_options_check(command, FINDINGS_OF_CHECK);
+    if (status != EXIT_DONE)
+        return status;
+    bool trace = !file || check_is_trace(file);
+    status = trace ? check_trace(command, file) : check_description(command, file);
+    if (!finding_options_given())
+        return status;
+    /* problems are findings, no errors of the command */
+    bool problems = findings.count && status == EXIT_FAILED;
+    int judged = finding_options_judge_all(command, &findings, FINDINGS_OF_CHECK, file,
+                                           problems ? EXIT_DONE : status);
+    return problems && !finding_options_fail() ? status : judged;
 }
 
 static const struct argp_option options[] = {
@@ -405,6 +557,8 @@ static const struct argp_option options[] = {
      "one with ok and the number of events",
      0},
     {0}};
+static const struct argp_child children[] = {
+    {&finding_options, 0, NULL, 0}, {&options_common, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = command_parse_json,
@@ -415,7 +569,7 @@ static const struct argp argp = {
         "its timing data: states fill lifetimes, attributed times equal waits, the critical path "
         "is as long as the time it covers, and "
         "sums of calls, segments and memory blocks agree.  Exit status 1 if there is any problem.",
-    .children = options_children};
+    .children = children};
 
 const struct command command_check = {.name = "check",
                                       .summary = "validate a target description or a trace",

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static void command_print_error(const struct command *command, const char *format, va_list ap)
     __attribute__((format(printf, 2, 0)));
@@ -36,6 +37,16 @@ int command_read(const struct command *command, int argc, char **argv, void *inp
 {
     struct options options = {command->name, command->argp, command->program_follows};
     return options_read(&options, argc, argv, input, first);
+}
+
+bool command_number(const char *text, unsigned most, unsigned *number)
+{
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    if (*end || !*text || *text == '-' || !n || n > most)
+        return false;
+    *number = (unsigned)n;
+    return true;
 }
 
 const char *plural_suffix(uint64_t count) { return count == 1 ? "" : "s"; }

@@ -29,6 +29,8 @@ int command_usage(const struct command *command, const char *format, ...)
  * OPTIONS_READ, with *first the index of the first operand; else the exit status, after everything
  * was printed. */
 int command_read(const struct command *command, int argc, char **argv, void *input, int *first);
+/* Parses a decimal number from 1 to `most`. Returns false if the text is none. */
+bool command_number(const char *text, unsigned most, unsigned *number);
 /* Returns the plural ending "s" for a count, or "". */
 const char *plural_suffix(uint64_t count);
 /* Parser of commands whose only option is --json; the input is a bool. */
@@ -40,5 +42,21 @@ extern const struct command command_dump, command_order, command_stat, command_r
     command_path, command_calls, command_source, command_resources, command_metrics,
     command_measure, command_memory, command_watch, command_replay, command_debug, command_attach,
     command_predict, command_confirm, command_key, command_merge, command_compare;
+
+/* ---- command table ---- */
+
+#define COMMAND_GROUP_MAX 12
+
+extern const struct command_group {
+    const char *title;
+    const struct command *commands[COMMAND_GROUP_MAX + 1]; /* NULL-terminated */
+} command_groups[]; /* terminated by a group without a title */
+
+/* Returns the i-th command, from 0, over all groups; NULL if there are no more. */
+const struct command *command_table_at(size_t i);
+/* Returns NULL if there is none of that name. */
+const struct command *command_table_find(const char *name);
+/* Returns the command that a misspelled word most likely means, or NULL. */
+const char *command_table_nearest(const char *word);
 
 #endif

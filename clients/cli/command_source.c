@@ -1,14 +1,59 @@
 #include "clients/cli/command_source.h"
 
-#include "clients/cli/label_option.h"
-#include "clients/connection/wait_list.h"
 #include "base/alloc.h"
+#include "clients/cli/terminal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- the option --labels ---- */
+
+static bool label_option_given;
+static enum labels label_option_value;
+
+bool label_option_by_name(const char *word, enum labels *labels)
+{
+    static const char *const words[] = {
+        [LABELS_NAME] = "name", [LABELS_ID] = "id", [LABELS_ADDRESS] = "address"};
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *labels = (enum labels)i;
+            return true;
+        }
+    return false;
+}
+
+enum labels label_option_selected(enum labels otherwise)
+{
+    return label_option_given ? label_option_value : otherwise;
+}
+
+#define OPTION_LABELS (256 + 'l')
+
+static error_t label_option_parse_option(int key, char *value, struct argp_state *state)
+{
+    if (key != OPTION_LABELS)
+        return ARGP_ERR_UNKNOWN;
+    label_option_given = label_option_by_name(value, &label_option_value);
+    if (!label_option_given)
+        fprintf(stderr, "%s: --labels %s: name, id or address\n", state->name, value);
+    return label_option_given ? 0 : EINVAL;
+}
+
+static const struct argp_option label_option_rows[] = {
+    {"labels", OPTION_LABELS, "WHAT", 0,
+     "label lines by name (default; the second of one name is w#2), id (name and line number) or "
+     "address (default in JSON)",
+     8},
+    {0}};
+const struct argp labels_options = {.options = label_option_rows,
+                                    .parser = label_option_parse_option};
+
+/* ---- the source ---- */
 
 const char *command_source_name(int argc, char **argv, int *first)
 {
@@ -180,6 +225,36 @@ bool command_source_request(const struct command *command, struct command_source
     return command_source_request_done(command, &pending);
 }
 
+#define FOLLOW_AGAIN_NS 400000000
+
+static void command_source_receive_connected(void *user, const struct response_chunk *answer)
+{
+    uint32_t *connected = user;
+    struct stat_info stat;
+    if (answer->part != RESPONSE_STAT)
+        return;
+    decode_stat_info(answer->in, &stat);
+    *connected = answer->in->error ? 0 : stat.connected;
+    stat_info_free(&stat);
+}
+
+int command_source_follow(const struct command *command, struct command_source *subject,
+                          int (*print)(void *user), void *user)
+{
+    for (;;) {
+        uint32_t connected = 0;
+        if (!command_source_request(command, subject, REQUEST_STAT, NULL,
+                                    command_source_receive_connected, &connected))
+            return EXIT_FAILED;
+        terminal_redraw_begin();
+        int status = print(user);
+        terminal_redraw_end();
+        if (!connected || status != EXIT_DONE || ferror(stdout))
+            return status;
+        nanosleep(&(struct timespec){0, FOLLOW_AGAIN_NS}, NULL);
+    }
+}
+
 /* Formats what the run has instead of a missing event. */
 static void command_source_format_missing(char *s, size_t size, const struct trace_metadata *book,
                                           struct event_id at)
@@ -228,6 +303,16 @@ bool command_source_deadlock_events(const struct command *command, struct comman
         *pairs = wait_list_pairs(&waits, count);
     wait_list_free(&waits);
     return ok;
+}
+
+bool command_source_waits(const struct command *command, struct command_source *subject,
+                          struct wait_list *waits)
+{
+    struct encoder judged = {0};
+    *waits = (struct wait_list){0};
+    encode_u8(&judged, 1);
+    return command_source_request(command, subject, REQUEST_WAITS, &judged,
+                                  command_source_receive_waits, waits);
 }
 
 const char *command_source_place(struct command_source *subject, uint32_t process, uint64_t site)

@@ -3,9 +3,24 @@
 #define CLIENTS_CLI_COMMAND_SOURCE_H
 
 #include "clients/cli/command.h"
-#include "clients/symbols/symbolizer.h"
 #include "clients/connection/line_labels.h"
 #include "clients/connection/session.h"
+#include "clients/connection/wait_list.h"
+#include "clients/symbols/symbolizer.h"
+
+#include <argp.h>
+#include <stdbool.h>
+
+/* ---- the option --labels: how a command labels lines ---- */
+
+/* For commands that print text, a child of their options. */
+extern const struct argp labels_options;
+/* Returns the requested labels, else `otherwise`. */
+enum labels label_option_selected(enum labels otherwise);
+/* Parses "name", "id" or "address". Returns false if it is none of them. */
+bool label_option_by_name(const char *word, enum labels *labels);
+
+/* ---- the source ---- */
 
 /* An opened source with names for its lines and sites. */
 struct command_source {
@@ -43,6 +58,10 @@ void command_source_warn_updated(const struct command *command,
 bool command_source_request(const struct command *command, struct command_source *subject,
                             enum request_type what, struct encoder *body, source_take *take,
                             void *user);
+/* Prints the same again, in place on a terminal, as long as a program of the run is connected.
+ * print: returns an exit status; other than EXIT_DONE, it is the last time. */
+int command_source_follow(const struct command *command, struct command_source *subject,
+                          int (*print)(void *user), void *user);
 /* A request in two steps, for callers with other work until the response: send, then done, which
  * waits. The struct must stay in place between them. */
 struct command_request {
@@ -65,6 +84,10 @@ bool command_source_has_event(struct command_source *subject, struct event_id at
  * that by which the next one entered; NULL: no deadlock. Returns false after reporting an error. */
 bool command_source_deadlock_events(const struct command *command, struct command_source *subject,
                                     struct event_id **pairs, uint32_t *count);
+/* Gets the blocked threads with their diagnosis into `waits`, which the caller frees in any case.
+ * Returns false after reporting an error. */
+bool command_source_waits(const struct command *command, struct command_source *subject,
+                          struct wait_list *waits);
 /* Returns "file:line", or "" without a site. */
 const char *command_source_site(struct command_source *subject, const struct event_info *event);
 /* Returns "file:line" of any place. The result of either is valid until the next call. */

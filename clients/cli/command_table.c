@@ -1,4 +1,5 @@
-#include "clients/cli/command_table.h"
+/* Table of commands, in the groups of `poet help`. */
+#include "clients/cli/command.h"
 
 #include "config/description_values.h"
 

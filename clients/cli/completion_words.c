@@ -2,10 +2,10 @@
 #define _GNU_SOURCE
 #include "clients/cli/completion.h"
 
-#include "clients/cli/preload_libraries.h"
-#include "clients/cli/command_table.h"
-#include "clients/connection/run_discovery.h"
+#include "clients/cli/command.h"
+#include "clients/cli/preload.h"
 #include "clients/connection/install_paths.h"
+#include "clients/connection/session.h"
 #include "config/description_path.h"
 #include "config/description_read.h"
 
@@ -13,42 +13,44 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-static const char *base_name(const char *path)
+static const char *completion_words_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-static void print_word(void *user, const char *word)
+static void completion_words_print_word(void *user, const char *word)
 {
     (void)user;
     if (!strpbrk(word, "\n\r"))
         puts(word);
 }
 
-static void print_base(void *user, const char *path) { print_word(user, base_name(path)); }
+static void completion_words_print_base(void *user, const char *path)
+{
+    completion_words_print_word(user, completion_words_base_name(path));
+}
 
 /* Prints an endpoint, unless it is a socket that does not exist any more. */
-static void print_endpoint(void *user, const char *endpoint)
+static void completion_words_print_endpoint(void *user, const char *endpoint)
 {
     struct stat st;
     if (strncmp(endpoint, "unix:", 5) != 0 || stat(endpoint + 5, &st) == 0)
-        print_word(user, endpoint);
+        completion_words_print_word(user, endpoint);
 }
 
-static void print_runs(void)
+static void completion_words_print_runs(void)
 {
     char state[PATH_MAX];
     puts("latest");
     run_discovery_state(state, sizeof state);
-    run_discovery_files(".", print_word, NULL);
-    run_discovery_files(state, print_base, NULL);
-    run_discovery_endpoints(print_endpoint, NULL);
+    run_discovery_files(".", completion_words_print_word, NULL);
+    run_discovery_files(state, completion_words_print_base, NULL);
+    run_discovery_endpoints(completion_words_print_endpoint, NULL);
 }
 
-static void print_libraries(void)
+static void completion_words_print_libraries(void)
 {
     char library[PATH_MAX];
     if (!install_path_library(library, sizeof library))
@@ -58,7 +60,7 @@ static void print_libraries(void)
 }
 
 /* Prints the event types of a description; shells remove those that others have, too. */
-static void print_types_of(void *user, const char *name)
+static void completion_words_print_types_of(void *user, const char *name)
 {
     (void)user;
     char *path, *text = target_load(name, &path);
@@ -77,15 +79,15 @@ static void print_types_of(void *user, const char *name)
 int completion_words_write(const char *what)
 {
     if (strcmp(what, "runs") == 0)
-        print_runs();
+        completion_words_print_runs();
     else if (strcmp(what, "endpoints") == 0)
-        run_discovery_endpoints(print_endpoint, NULL);
+        run_discovery_endpoints(completion_words_print_endpoint, NULL);
     else if (strcmp(what, "descriptions") == 0)
-        target_each(print_word, NULL);
+        target_each(completion_words_print_word, NULL);
     else if (strcmp(what, "types") == 0)
-        target_each(print_types_of, NULL);
+        target_each(completion_words_print_types_of, NULL);
     else if (strcmp(what, "libraries") == 0)
-        print_libraries();
+        completion_words_print_libraries();
     else
         return EXIT_USAGE;
     return EXIT_DONE;

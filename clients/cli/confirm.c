@@ -1,14 +1,11 @@
 /* poet confirm: runs a program under schedule control until a predicted bug (poet predict) occurs,
  * and leaves the trace of that run. */
 #define _GNU_SOURCE
-#include "clients/cli/rerun.h"
-#include "clients/cli/divergence_diagram.h"
-#include "clients/cli/healed_signal.h"
+#include "clients/cli/compare.h"
+#include "clients/cli/confirm.h"
 #include "clients/cli/fisher_test.h"
 #include "clients/cli/hold_points.h"
 #include "clients/cli/table_options.h"
-#include "clients/cli/attempt.h"
-#include "clients/cli/variables.h"
 #include "clients/connection/finding_text.h"
 #include "config/options.h"
 
@@ -105,16 +102,11 @@ static void confirm_set_hold_points(struct confirm_run *p, unsigned try)
             p->led->points[i].until = HOLD_UNTIL_NOT_HELD;
 }
 
-static bool confirm_output_equal(const struct attempt_result *a, const struct attempt_result *b)
-{
-    return a->output_bytes == b->output_bytes && memcmp(a->output, b->output, a->output_bytes) == 0;
-}
-
 /* Returns whether an attempt ended differently from uncontrolled runs. */
 static bool confirm_outcome_differs(const struct confirm_run *p, const struct attempt_result *end)
 {
     return end->hangs || end->slow || end->status != p->usual.status ||
-           (p->same_output && !confirm_output_equal(end, &p->usual));
+           (p->same_output && !attempt_has_same_output(end, &p->usual));
 }
 
 /* Runs the program twice without schedule control, to learn its usual outcome. */
@@ -124,19 +116,11 @@ static bool confirm_run_uncontrolled(struct confirm_run *p, const struct attempt
     unsetenv("POET_SCHEDULE_CONTROL");
     if (!attempt_run(trial, &first) || !attempt_run(trial, &p->usual))
         return false;
-    p->same_output = confirm_output_equal(&first, &p->usual);
+    p->same_output = attempt_has_same_output(&first, &p->usual);
     p->free_differs = confirm_outcome_differs(p, &first);
     p->usual.slow |= first.slow;
     attempt_end_free(&first);
     return true;
-}
-
-static void confirm_format_status(char *s, size_t size, int status)
-{
-    if (WIFSIGNALED(status))
-        snprintf(s, size, "is killed by signal %d", WTERMSIG(status));
-    else
-        snprintf(s, size, "exits with status %d", WEXITSTATUS(status));
 }
 
 /* Returns the effect that confirms the finding; "" if the interleaving occurred without a visible
@@ -155,11 +139,11 @@ static const char *confirm_judge_attempt(const struct confirm_run *p,
         return snprintf(text, size, "it does not exit within %u s; uncontrolled runs did",
                         p->timeout_s),
                text;
-    confirm_format_status(was, sizeof was, p->usual.status);
-    confirm_format_status(is, sizeof is, end->status);
+    attempt_status_text(was, sizeof was, p->usual.status);
+    attempt_status_text(is, sizeof is, end->status);
     if (end->status != p->usual.status)
         return snprintf(text, size, "it %s; an uncontrolled run %s", is, was), text;
-    if (p->same_output && !confirm_output_equal(end, &p->usual))
+    if (p->same_output && !attempt_has_same_output(end, &p->usual))
         return "its output differs";
     return "";
 }
@@ -417,20 +401,10 @@ static int confirm_try_finding(struct confirm_run *p)
 
 /* ---- the command ---- */
 
-static bool confirm_read_number(const char *value, unsigned most, unsigned *number)
-{
-    char *end;
-    unsigned long n = strtoul(value, &end, 10);
-    if (*end || !*value || *value == '-' || !n || n > most)
-        return false;
-    *number = (unsigned)n;
-    return true;
-}
-
 static error_t confirm_parse_count(const struct confirm_run *p, const char *option,
                                    const char *value, unsigned most, unsigned *number)
 {
-    if (confirm_read_number(value, most, number))
+    if (command_number(value, most, number))
         return 0;
     command_usage(p->command, "--%s %s: must be a number from 1 to %u", option, value, most);
     return EINVAL;
@@ -466,35 +440,40 @@ static int confirm_draw_diagram(struct confirm_run *p)
     return divergence_draw(&apart, p->picture);
 }
 
-static int confirm_run_attempts(struct confirm_run *p, unsigned number, char **words)
+/* Finds the finding and the program, and makes the hold points. Returns EXIT_DONE, or the exit
+ * status after reporting why it cannot be tried. */
+static int confirm_prepare(struct confirm_run *p, unsigned number, char *const *recorded)
 {
+    const struct command *command = p->command;
+    const char *trace = p->subject.source.name, *wrong;
     char why[256];
     bool found;
-    const char *wrong;
-    char **recorded = words[0] ? NULL : rerun_arguments(&p->subject.source.book);
-    int status = EXIT_FAILED;
-    p->words = words[0] ? words : recorded;
-    p->row = confirm_request_table(p, true) ? hold_points_find(&p->table, number) : UINT32_MAX;
+    if (!confirm_request_table(p, true))
+        return EXIT_FAILED;
+    p->row = hold_points_find(&p->table, number);
     if (p->row == p->table.row_count)
-        command_fail(p->command, "%s: no finding %u; see poet predict", p->subject.source.name,
-                     number);
-    else if (p->row < p->table.row_count && !p->words)
-        status = command_usage(p->command,
-                               "%s does not record its complete command line; specify the program",
-                               p->subject.source.name);
-    else if (p->row < p->table.row_count &&
-             !hold_points_make(&p->steering, &p->subject.source.book, &p->table, p->row, &wrong))
-        command_fail(p->command, "schedule control is not possible: %s", wrong);
-    else if (p->row < p->table.row_count &&
-             !preload_check_program(p->words[0], &p->loadable, &found, why, sizeof why) &&
-             !p->loadable.traced)
-        status = command_fail(p->command, "%s: %s", p->words[0], why),
-        status = found ? status : 127;
-    else if (p->row < p->table.row_count && recorded &&
-             !rerun_may_run(p->command, p->subject.source.name, recorded, p->quiet))
-        status = EXIT_FAILED;
-    else if (p->row < p->table.row_count &&
-             hold_points_file(p->command, p->file, sizeof p->file, &p->led)) {
+        return command_fail(command, "%s: no finding %u; see poet predict", trace, number);
+    if (!p->words)
+        return command_usage(
+            command, "%s does not record its complete command line; specify the program", trace);
+    if (!hold_points_make(&p->steering, &p->subject.source.book, &p->table, p->row, &wrong))
+        return command_fail(command, "schedule control is not possible: %s", wrong);
+    if (!preload_check_program(p->words[0], &p->loadable, &found, why, sizeof why) &&
+        !p->loadable.traced) {
+        command_fail(command, "%s: %s", p->words[0], why);
+        return found ? EXIT_FAILED : 127;
+    }
+    bool may = !recorded || rerun_may_run(command, trace, recorded, p->quiet);
+    return may && hold_points_file(command, p->file, sizeof p->file, &p->led) ? EXIT_DONE
+                                                                              : EXIT_FAILED;
+}
+
+static int confirm_run_attempts(struct confirm_run *p, unsigned number, char **words)
+{
+    char **recorded = words[0] ? NULL : rerun_arguments(&p->subject.source.book);
+    p->words = words[0] ? words : recorded;
+    int status = confirm_prepare(p, number, recorded);
+    if (status == EXIT_DONE) {
         if (!p->quiet)
             confirm_print_finding(p);
         variables_restore(p->command, &p->subject.source.book, p->quiet);
@@ -569,7 +548,7 @@ static int confirm_run(const struct command *command, int argc, char **argv)
         return command_usage(command, "expected TRACE");
     const char *trace = argv[first];
     bool one = argc - first > 1 && isdigit((unsigned char)*argv[first + 1]);
-    if (one && !confirm_read_number(argv[first + 1], UINT_MAX, &number))
+    if (one && !command_number(argv[first + 1], UINT_MAX, &number))
         return command_usage(command, "%s: not the number of a finding", argv[first + 1]);
     argc -= first + one, argv += first + one; /* options may follow them, too */
     status = command_read(command, argc, argv, &p, &first);

@@ -1,13 +1,12 @@
 /* poet debug: replays a trace under gdb and stops before an event. */
 #define _GNU_SOURCE
-#include "clients/cli/json_output.h"
-#include "clients/cli/rerun.h"
+#include "base/alloc.h"
+#include "clients/cli/output_format.h"
 #include "clients/cli/recorded_program.h"
-#include "clients/cli/variables.h"
 #include "clients/cli/replay.h"
+#include "clients/cli/rerun.h"
 #include "clients/connection/breakpoint_file.h"
 #include "clients/connection/install_paths.h"
-#include "base/alloc.h"
 #include "config/options.h"
 
 #include <errno.h>

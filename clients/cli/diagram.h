@@ -1,4 +1,4 @@
-/* A diagram of a source: what it is to show (diagram_options.h parses the options), and the window
+/* A diagram of a source: what it is to show (diagram_options.c parses the options), and the window
  * requested for it. */
 #ifndef CLIENTS_CLI_DIAGRAM_H
 #define CLIENTS_CLI_DIAGRAM_H
@@ -7,13 +7,17 @@
 #include "clients/cli/command_source.h"
 #include "clients/connection/note_file.h"
 #include "clients/connection/view_state.h"
-#include "render/worker_rows.h"
 #include "render/scene.h"
+#include "render/scene_rows.h"
 #include "wire/layout_results.h"
+#include "wire/table_rows.h"
+
+#include <argp.h>
 
 struct event_diagram {
     const struct command *command; /* for messages about options */
-    struct event_id from, to, around; /* line 0: not requested */
+    struct table_end from, to; /* open: not requested */
+    struct event_id around; /* line 0: not requested */
     unsigned last; /* columns at the end, 0: not requested */
     const char *text; /* around the first event with this annotation */
     const char *clusters[32]; /* as written with --group */
@@ -21,6 +25,7 @@ struct event_diagram {
     uint8_t *joined; /* by row */
     uint64_t column_ns; /* --time: not 0 */
     bool by_time, scaled; /* scaled: the length of a column was given */
+    int64_t duration_ns; /* of the range, if by time and not scaled */
     const char *lines; /* list of lines, NULL: all */
     int fold; /* -1: by size, 0: off, 1: on */
     enum labels labels;
@@ -54,15 +59,38 @@ void event_diagram_send_request(struct event_diagram *picture, struct command_so
                                 int32_t from, uint32_t columns, struct command_request *pending);
 /* Returns which lines must be known for it: patterns are matched with the names of all. */
 enum session_lines event_diagram_set_rows(const struct event_diagram *picture);
-/* Returns whether a range was requested rather than the whole run. */
-bool event_diagram_has_range(const struct event_diagram *picture);
-#define EVENT_DIAGRAM_NOTE_BYTES 400
-/* Formats one line about discarded events and about lines without a row, with the reason, into
- * `text`, or "" if there are none. */
-void event_diagram_note(const struct event_diagram *picture, char *text, size_t size);
 /* Requests the window. Returns false after reporting an error. */
 bool event_diagram_request(const struct command *command, struct event_diagram *picture,
                            struct command_source *subject);
 void event_diagram_free(struct event_diagram *picture);
+
+/* ---- windows and ranges (diagram_range.c): around an event, from one event or time to another,
+ * the last columns, or the whole run ---- */
+
+/* Sends the request for a window, with the rows of the diagram. */
+void diagram_window_send(struct event_diagram *picture, struct command_source *subject,
+                         struct window_request *request, struct command_request *pending);
+/* Does this, and waits for the window. Returns false after reporting an error. */
+bool diagram_window_request(const struct command *command, struct event_diagram *picture,
+                            struct command_source *subject, struct window_request *request);
+
+#define COLUMNS_UNASKED 4000 /* requested by default; far more than fit on the default pages */
+
+/* Returns whether a range was requested rather than the whole run. */
+bool diagram_range_is_set(const struct event_diagram *picture);
+/* Returns whether it was requested by times alone. */
+bool diagram_range_is_of_times(const struct event_diagram *picture);
+/* Returns a part of the title, ", 1.2 ms – 3 ms"; "" if the range is not one of times. The caller
+ * frees it. */
+char *diagram_range_text(const struct event_diagram *picture);
+/* Requests the window of the range. Returns false after reporting an error. */
+bool diagram_range_request(const struct command *command, struct event_diagram *picture,
+                           struct command_source *subject);
+
+/* ---- diagram options ---- */
+
+/* The options that `export` and `show` share, a child of their tables; its input is a struct
+ * event_diagram. */
+extern const struct argp picture_options;
 
 #endif

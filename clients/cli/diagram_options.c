@@ -1,14 +1,13 @@
 /* Options for the contents and appearance of a diagram. */
-#include "clients/cli/diagram_options.h"
-
-#include "clients/cli/label_option.h"
 #include "clients/cli/diagram.h"
-#include "wire/limits.h"
+
+#include "clients/cli/command_source.h"
+#include "clients/cli/table_options.h"
 #include "config/options.h"
+#include "wire/limits.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int diagram_options_parse_event(const struct command *command, struct event_id *ref,
                                        const char *value)
@@ -16,6 +15,14 @@ static int diagram_options_parse_event(const struct command *command, struct eve
     if (event_id_parse(value, ref) && !(ref->line & HIDDEN_LINE))
         return 0;
     return command_usage(command, "%s: not an event (LINE:NUMBER, as in 2:17)", value);
+}
+
+static int diagram_options_parse_end(const struct command *command, struct table_end *end,
+                                     const char *value)
+{
+    if (table_end_read(value, end))
+        return 0;
+    return command_usage(command, "%s: not an event (2:17) or a time (20ms)", value);
 }
 
 /* value: microseconds per column; NULL: such that the whole run has about 300 columns. */
@@ -59,8 +66,11 @@ enum {
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Range:", 2},
-    {"from", OPTION_FROM, "EVENT", 0, "start at this event (LINE:NUMBER)", 2},
-    {"to", OPTION_TO, "EVENT", 0, "end at this event", 2},
+    {"from", OPTION_FROM, "WHEN", 0,
+     "start at an event (LINE:NUMBER) or a time (1.5s, 20ms, 300us, 5ns) from the start of the "
+     "run; without --time, times select the events from the first to the last one in between",
+     2},
+    {"to", OPTION_TO, "WHEN", 0, "end at an event, or before a time", 2},
     {"last", OPTION_LAST, "N", 0, "the last N columns", 2},
     {"around", OPTION_AROUND, "EVENT", 0, "60 columns around an event", 2},
     {"text", OPTION_TEXT, "TEXT", 0,
@@ -100,12 +110,9 @@ static const struct argp_option options[] = {
 static int diagram_options_parse_last(const struct command *command, struct event_diagram *p,
                                       const char *value)
 {
-    char *end;
-    unsigned long n = strtoul(value, &end, 10);
-    p->last = (unsigned)n;
-    return *end || n == 0 || n > LIMIT_COLUMNS
-               ? command_usage(command, "--last: invalid number of columns \"%s\"", value)
-               : 0;
+    return command_number(value, LIMIT_COLUMNS, &p->last)
+               ? 0
+               : command_usage(command, "--last: invalid number of columns \"%s\"", value);
 }
 
 static int diagram_options_parse_labels(const struct command *command, struct event_diagram *p,
@@ -146,9 +153,9 @@ static int diagram_options_parse_value(struct event_diagram *p, int option, cons
     const struct command *command = p->command;
     switch (option) {
     case OPTION_FROM:
-        return diagram_options_parse_event(command, &p->from, value);
+        return diagram_options_parse_end(command, &p->from, value);
     case OPTION_TO:
-        return diagram_options_parse_event(command, &p->to, value);
+        return diagram_options_parse_end(command, &p->to, value);
     case OPTION_AROUND:
         return diagram_options_parse_event(command, &p->around, value);
     case OPTION_LAST:

@@ -4,14 +4,13 @@
 #include "clients/cli/command_source.h"
 #include "clients/connection/result_table.h"
 
-#include "clients/cli/json_output.h"
-#include "clients/cli/pager.h"
-#include "wire/event_id.h"
+#include "clients/cli/output_format.h"
+#include "clients/cli/terminal.h"
+#include "wire/event_types.h"
 #include "wire/text.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const states[] = {"ordered", "pending", "inconsistent"};
 static const char *const relations[] = {"none", "sync", "async", "async", "order", "group"};

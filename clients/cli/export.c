@@ -1,14 +1,13 @@
 /* poet export: writes the diagram, or the run in a format of another tool, to a file. */
 #define _GNU_SOURCE
-#include "clients/cli/order_formats.h"
+#include "clients/cli/diagram.h"
 #include "clients/cli/diagram_output.h"
+#include "clients/cli/order_formats.h"
 #include "clients/cli/paper_size.h"
-#include "clients/cli/diagram_options.h"
 #include "config/options.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- options ---- */
@@ -89,13 +88,11 @@ static int export_picture(const struct command *command, const char *source,
                           struct export_options *o)
 {
     struct command_source subject;
-    enum diagram_format format = diagram_output_format(o->file);
-    if (format == DIAGRAM_NO_FORMAT)
+    enum output_format format = diagram_output_format(o->file);
+    if (format == OUTPUT_NO_FORMAT)
         return command_usage(command, "%s: the name must end in .pdf, .svg, .png, .txt or .html",
                              o->file);
-    o->page.format = format == DIAGRAM_SVG   ? DOCUMENT_SVG
-                     : format == DIAGRAM_PNG ? DOCUMENT_PNG
-                                             : DOCUMENT_PDF;
+    o->page.format = output_format_document(format);
     if (!command_source_open(command, &subject, source, event_diagram_set_rows(&o->picture),
                              o->picture.labels))
         return EXIT_FAILED;
@@ -103,15 +100,15 @@ static int export_picture(const struct command *command, const char *source,
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
     int status = EXIT_FAILED;
-    if (format == DIAGRAM_HTML && o->picture.fold < 0)
+    if (format == OUTPUT_HTML && o->picture.fold < 0)
         o->picture.fold = 0; /* a page shows the relations of each event */
     if (event_diagram_request(command, &o->picture, &subject)) {
         if (o->picture.window.event_count == 0)
             fprintf(stderr, "poet export: no events; compile the program with -trace\n");
         status =
-            format == DIAGRAM_TEXT
+            format == OUTPUT_TEXT
                 ? diagram_output_write_text(command, &o->picture, &subject, o->file)
-            : format == DIAGRAM_HTML
+            : format == OUTPUT_HTML
                 ? diagram_output_add_page(command, &o->picture, &subject, NULL, o->source, o->file)
                 : diagram_output_write(command, &o->picture, &subject, &o->page, o->wrap, o->file);
     }
@@ -132,7 +129,7 @@ static int run_export(const struct command *command, int argc, char **argv)
         return command_usage(command, "extra operand: %s", argv[first]);
     if (!o.file)
         return command_usage(command, "missing option: -o FILE");
-    if (o.picture.processors && diagram_output_format(o.file) == DIAGRAM_HTML)
+    if (o.picture.processors && diagram_output_format(o.file) == OUTPUT_HTML)
         return command_usage(command, "--processors: not supported in a web page");
     return o.other ? export_other(command, source, o.other, o.file)
                    : export_picture(command, source, &o);

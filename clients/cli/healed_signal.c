@@ -1,10 +1,11 @@
-#include "clients/cli/healed_signal.h"
+/* Lost signals without a hang: another signal woke the waiter later, or the program ended. */
+#include "clients/cli/confirm.h"
 
-#include "clients/cli/hold_points.h"
-#include "clients/cli/command_source.h"
-#include "clients/connection/result_table.h"
-#include "base/map.h"
 #include "base/alloc.h"
+#include "base/map.h"
+#include "clients/cli/command_source.h"
+#include "clients/cli/hold_points.h"
+#include "clients/connection/result_table.h"
 
 #include <stdlib.h>
 #include <string.h>

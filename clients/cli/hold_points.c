@@ -193,6 +193,20 @@ static void hold_points_make_points(struct hold_points_builder *m, const char *k
     if (strcmp(kind, "lock-order-inversion") == 0) {
         for (uint32_t i = first; i < end; i++)
             hold_points_set_hold(m, i, "request", HOLD_UNTIL_CYCLE, 0, 1, 0);
+    } else if (strcmp(kind, "read-lock-recursion") == 0) {
+        others = hold_points_add_point(m, second, "request", HOLD_UNTIL_NOT_HELD);
+        hold_points_set_hold(m, first, "request", HOLD_UNTIL_DONE_SINCE_HELD, others, 1, 0);
+    } else if (strcmp(kind, "fork-with-lock") == 0) {
+        others = hold_points_add_point(m, second, "", HOLD_AFTERWARDS);
+        hold_points_set_hold(m, first, "", HOLD_UNTIL_WAITING, others, 1, 0);
+        hold_points_set_hold(m, second, "", HOLD_AFTERWARDS,
+                             hold_points_add_point(m, first, "", HOLD_UNTIL_WAITING), 1, 0);
+    } else if (strcmp(kind, "handler-lock") == 0) {
+        m->why = "a signal cannot be made to arrive at a certain place";
+    } else if (strcmp(kind, "destroy-in-use") == 0) {
+        m->why = "a run in which it happens need not differ from others";
+    } else if (strcmp(kind, "unsafe-send") == 0) {
+        m->why = "it depends on the buffers of the message passing library";
     } else if (strcmp(kind, "lost-wakeup") == 0) {
         others = hold_points_add_point(m, second, "", HOLD_UNTIL_NOT_HELD);
         uint32_t signal = m->s->head.point_count;

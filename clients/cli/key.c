@@ -33,7 +33,9 @@ static const struct argp argp = {
         "overwritten.",
     .children = options_children};
 
-const struct command command_key = {.name = "key",
-                                    .summary = "create the shared key for remote connections",
-                                    .run = key_run,
-                                    .argp = &argp};
+const struct command command_key = {
+    .name = "key",
+    .summary = "create the shared key for remote connections",
+    .run = key_run,
+    .argp = &argp,
+};

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "clients/cli/logtime.h"
+#include "base/time_units.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -97,17 +98,7 @@ uint64_t logtime_unit(uint64_t largest)
                                           : SECOND_NS;
 }
 
-uint64_t logtime_unit_named(const char *name)
-{
-    static const struct {
-        const char *name;
-        uint64_t ns;
-    } units[] = {{"s", SECOND_NS}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(name, units[i].name) == 0)
-            return units[i].ns;
-    return 0;
-}
+uint64_t logtime_unit_named(const char *name) { return (uint64_t)time_unit_named_ns(name); }
 
 uint64_t logtime_ns(struct logtime time, uint64_t unit)
 {

@@ -1,9 +1,9 @@
 /* The poet command: finds and runs the subcommand. */
 #define _GNU_SOURCE
-#include "clients/cli/completion.h"
-#include "clients/cli/pager.h"
+#include "clients/cli/command.h"
 #include "clients/cli/command_source.h"
-#include "clients/cli/command_table.h"
+#include "clients/cli/completion.h"
+#include "clients/cli/terminal.h"
 #include "clients/cli/version.h"
 #include "clients/connection/install_paths.h"
 

@@ -2,13 +2,11 @@
 #define _GNU_SOURCE
 #include "clients/cli/command.h"
 #include "clients/cli/command_source.h"
-#include "clients/cli/label_option.h"
 #include "clients/cli/table_options.h"
 
-#include "config/description_values.h"
 #include "base/alloc.h"
-#include "wire/request_body.h"
 #include "wire/profile_region.h"
+#include "wire/request.h"
 
 #include <stdlib.h>
 #include <string.h>

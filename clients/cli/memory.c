@@ -1,11 +1,12 @@
 /* poet memory: heap allocations that were not freed. */
-#include "clients/cli/table_options.h"
+#include "clients/cli/memory.h"
 
-#include "clients/connection/stack_frames.h"
 #include "base/alloc.h"
+#include "clients/cli/run_findings.h"
+#include "clients/cli/table_options.h"
+#include "clients/connection/stack_frames.h"
 #include "config/options.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,7 +229,7 @@ static int make_tree(const struct table_settings *tables, struct command_source 
 
 static int memory_run_command(const struct command *command, int argc, char **argv)
 {
-    struct memory_options w = {.tables = {.command = command}};
+    struct memory_options w = {.tables = {.command = command, .findings = FINDINGS_OF_MEMORY}};
     char yes[] = "yes", each[] = "each";
     struct table_option chosen[] = {{each, yes}, {0}};
     int first, status = command_read(command, argc, argv, &w, &first);
@@ -256,10 +257,103 @@ static const struct argp argp = {
         "record -m memory.  Rows can also be call stacks (--by path, --tree), functions, files, "
         "threads, libraries, or single blocks (--each).  Blocks that libc and the dynamic loader "
         "allocate for themselves are shown only --by library.",
-    .children = tables_children};
+    .children = tables_finding_children};
 
 const struct command command_memory = {
     .name = "memory",
     .summary = "show heap allocations that were not freed, and invalid frees",
     .run = memory_run_command,
     .argp = &argp};
+
+#define CALLS_MOST 4 /* innermost calls of a path that are shown */
+
+static int64_t leak_summary_cell_number(const struct result_table *t,
+                                        const struct table_cell *cells, const char *name)
+{
+    uint32_t column = result_table_find_column(t, name);
+    return column < t->column_count && cells[column].is == CELL_NUMBER ? cells[column].number : 0;
+}
+
+static char *leak_summary_amount_text(const struct result_table *t, const struct table_cell *cells)
+{
+    int64_t blocks = leak_summary_cell_number(t, cells, "unfreed_blocks"),
+            bytes = leak_summary_cell_number(t, cells, "unfreed_bytes");
+    return xasprintf("%lld block%s, %lld byte%s", (long long)blocks, blocks == 1 ? "" : "s",
+                     (long long)bytes, bytes == 1 ? "" : "s");
+}
+
+/* Fills in the calls of a path, innermost first; returns how many. *all: whether all fit. */
+static uint32_t leak_summary_list_calls(const struct table_names *names,
+                                        const struct table_row *row, char *calls[CALLS_MOST],
+                                        bool *all)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < row->context_count; i++) {
+        uint32_t frames = stack_frames_count(names, row->context[i]);
+        for (uint32_t k = 0; k < frames; k++) {
+            if (count == CALLS_MOST) {
+                *all = false;
+                return count;
+            }
+            calls[count++] = stack_frames_text(names, row->context[i], k);
+        }
+    }
+    *all = true;
+    return count;
+}
+
+/* Returns "main (leak.c:20) > keep (leak.c:6)", the caller first, in new memory. */
+static char *leak_summary_path_text(const struct table_names *names, const struct table_row *row)
+{
+    char *calls[CALLS_MOST];
+    bool all;
+    uint32_t n = leak_summary_list_calls(names, row, calls, &all);
+    char *path = xstrdup(all ? "" : "... > ");
+    for (uint32_t i = n; i-- > 0;) {
+        char *longer = xasprintf("%s%s%s", path, calls[i], i ? " > " : "");
+        free(path);
+        free(calls[i]);
+        path = longer;
+    }
+    return path;
+}
+
+/* Describes the first row: rows are sorted by what was not freed. */
+static char *leak_summary_largest_leak_text(const struct table_names *names,
+                                            const struct result_table *t)
+{
+    const struct table_cell *cells = result_table_cells(t, 0);
+    uint32_t thread = result_table_find_column(t, "thread");
+    const char *name = thread < t->column_count && cells[thread].is == CELL_LINE
+                           ? metadata_label(names->book, cells[thread].line)
+                           : "";
+    char *most = leak_summary_amount_text(t, cells),
+         *path = leak_summary_path_text(names, &t->rows[0]),
+         *text = xasprintf("%s%s%s, %s", most, *name ? " by " : "", name, path);
+    free(most);
+    free(path);
+    return text;
+}
+
+void leak_summary_write(struct text_table *sheet, const struct table_names *names,
+                        const struct result_table *t)
+{
+    bool some = t->total && leak_summary_cell_number(t, t->total, "unfreed_blocks") > 0;
+    sheet->title = xstrdup("Memory not freed");
+    int64_t taken = t->total ? leak_summary_cell_number(t, t->total, "allocations") : 0;
+    if (!some) {
+        text_table_add_note(sheet, taken ? xasprintf("none of %lld block%s", (long long)taken,
+                                                     taken == 1 ? "" : "s")
+                                         : xstrdup("none (no allocations)"));
+        return;
+    }
+    char *all = leak_summary_amount_text(t, t->total),
+         *most = t->row_count &&
+                         leak_summary_cell_number(t, result_table_cells(t, 0), "unfreed_blocks") > 0
+                     ? leak_summary_largest_leak_text(names, t)
+                     : NULL;
+    text_table_add_note(sheet,
+                        xasprintf("%s%s%s", all, most ? "; largest leak: " : "", most ? most : ""));
+    free(all);
+    free(most);
+}

@@ -1,16 +1,16 @@
+/* Charts of metrics over time, in a file or on the terminal. */
 #define _GNU_SOURCE
-#include "clients/cli/metric_chart.h"
+#include "clients/cli/chart_output.h"
 
-#include "clients/cli/pager.h"
 #include "base/alloc.h"
+#include "clients/cli/output_format.h"
+#include "clients/cli/terminal.h"
 #include "render/curves.h"
 
-#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static const struct metric_chart_group {
     const char *what;
@@ -93,7 +93,7 @@ static int metric_chart_request_range(struct metric_chart_builder *m, uint32_t p
 /* ---- curves ---- */
 
 /* Returns the index of the owner; takes over the name. */
-static uint32_t owner_of(struct metric_chart_builder *m, char *owner)
+static uint32_t metric_chart_owner(struct metric_chart_builder *m, char *owner)
 {
     uint32_t i = 0;
     while (i < m->owner_count && strcmp(m->owners[i], owner) != 0)
@@ -113,12 +113,12 @@ static unsigned metric_chart_find_style(struct metric_chart_builder *m, const st
         c->thread ? metadata_label(&m->subject->source.book, c->thread) : c->program;
     char *owner = c->thread && m->programs ? xasprintf("%s %s", c->program, label)
                                            : xstrdup(*label ? label : "external");
-    uint32_t at = owner_of(m, owner);
+    uint32_t at = metric_chart_owner(m, owner);
     *name = m->owners[at];
     return at < CURVE_LOOKS ? at : CURVE_LOOKS;
 }
 
-static bool is_flat(const struct time_series *c, uint32_t pixels)
+static bool metric_chart_is_flat(const struct time_series *c, uint32_t pixels)
 {
     for (uint32_t i = 0; i < pixels; i++)
         if (c->pixels[i].known != SERIES_NOTHING && (c->pixels[i].least || c->pixels[i].most))
@@ -135,7 +135,8 @@ static bool metric_chart_is_single_valued(const struct time_series *c, uint32_t 
     return c->grows && known < 2;
 }
 
-static struct curve_panel *panel_of(struct metric_chart_builder *m, const struct time_series *c)
+static struct curve_panel *metric_chart_panel(struct metric_chart_builder *m,
+                                              const struct time_series *c)
 {
     struct curves *to = &m->curves;
     for (uint32_t i = 0; i < to->panel_count; i++)
@@ -148,22 +149,22 @@ static struct curve_panel *panel_of(struct metric_chart_builder *m, const struct
     return &to->panels[to->panel_count - 1];
 }
 
-static int by_meter(const void *a, const void *b)
+static int metric_chart_compare_meters(const void *a, const void *b)
 {
     const struct time_series *x = a, *y = b;
     return x->meter < y->meter ? -1 : x->meter > y->meter;
 }
 
-static void add_curve(struct metric_chart_builder *m, const struct time_series *c)
+static void metric_chart_add_curve(struct metric_chart_builder *m, const struct time_series *c)
 {
     struct curve_line line = {.pixels = c->pixels, .scale = c->scale};
     line.look = metric_chart_find_style(m, c, &line.name);
-    struct curve_panel *panel = panel_of(m, c);
+    struct curve_panel *panel = metric_chart_panel(m, c);
     ARRAY_PUSH(panel->lines, panel->line_count, line);
 }
 
 /* Appends a word to a list unless it is already there. */
-static void add_word(char **words, const char *word)
+static void metric_chart_add_word(char **words, const char *word)
 {
     size_t n = strlen(word);
     for (const char *at = *words; (at = strstr(at, word)) != NULL; at += n)
@@ -174,7 +175,7 @@ static void add_word(char **words, const char *word)
     *words = more;
 }
 
-static bool has_panel(const struct metric_chart_builder *m, const char *name)
+static bool metric_chart_has_panel(const struct metric_chart_builder *m, const char *name)
 {
     uint32_t i = 0;
     while (i < m->curves.panel_count && strcmp(m->curves.panels[i].name, name) != 0)
@@ -204,19 +205,20 @@ static void metric_chart_build(struct metric_chart_builder *m)
     for (uint32_t i = 1; i < m->series.count; i++)
         m->programs |= strcmp(m->series.items[i].program, m->series.items[0].program) != 0;
     for (uint32_t i = 0; i < m->series.count; i++) /* before sorting */
-        if (!is_flat(&m->series.items[i], m->series.pixels)) {
+        if (!metric_chart_is_flat(&m->series.items[i], m->series.pixels)) {
             const char *name;
             metric_chart_find_style(m, &m->series.items[i], &name);
         }
-    qsort(m->series.items, m->series.count, sizeof *m->series.items, by_meter);
+    qsort(m->series.items, m->series.count, sizeof *m->series.items, metric_chart_compare_meters);
     for (uint32_t i = 0; i < m->series.count; i++)
-        if (!is_flat(&m->series.items[i], m->series.pixels))
-            add_curve(m, &m->series.items[i]);
+        if (!metric_chart_is_flat(&m->series.items[i], m->series.pixels))
+            metric_chart_add_curve(m, &m->series.items[i]);
     for (uint32_t i = 0; i < m->series.count; i++)
-        if (!has_panel(m, m->series.items[i].name))
-            add_word(metric_chart_is_single_valued(&m->series.items[i], m->series.pixels) ? &once
-                                                                                          : &flat,
-                     m->series.items[i].name);
+        if (!metric_chart_has_panel(m, m->series.items[i].name))
+            metric_chart_add_word(
+                metric_chart_is_single_valued(&m->series.items[i], m->series.pixels) ? &once
+                                                                                     : &flat,
+                m->series.items[i].name);
     m->title = xasprintf("%s: %s", m->subject->source.book.run.name, m->of->title);
     m->curves.title = m->title;
     m->curves.pixels = m->series.pixels;
@@ -235,56 +237,33 @@ static void metric_chart_build(struct metric_chart_builder *m)
 
 /* ---- output ---- */
 
-static bool metric_chart_has_suffix(const char *file, const char *ending)
+static void metric_chart_print(const void *curves, FILE *f)
 {
-    size_t n = strlen(file), e = strlen(ending);
-    return n > e && strcasecmp(file + n - e, ending) == 0;
-}
-
-static unsigned terminal_width(void)
-{
-    unsigned columns = pager_columns();
-    return columns ? columns : 100;
-}
-
-static int write_text(const struct metric_chart_builder *m)
-{
-    const char *file = m->tables->file;
-    FILE *f = file ? fopen(file, "we") : stdout;
-    if (!f)
-        return command_fail(m->tables->command, "%s: %s", file, strerror(errno));
     setlocale(LC_CTYPE, "");
-    curve_text_print(&m->curves, strcmp(nl_langinfo(CODESET), "UTF-8") != 0, f);
-    bool bad = ferror(f);
-    if (file)
-        bad |= fclose(f) != 0;
-    return bad && file ? command_fail(m->tables->command, "%s: %s", file, strerror(errno))
-                       : EXIT_DONE;
+    curve_text_print(curves, strcmp(nl_langinfo(CODESET), "UTF-8") != 0, f);
 }
 
-static int write_picture(const struct metric_chart_builder *m)
+static int metric_chart_draw(const struct metric_chart_builder *m)
 {
     const char *file = m->tables->file;
     struct document_options page = m->tables->page;
-    page.format = metric_chart_has_suffix(file, ".pdf")   ? DOCUMENT_PDF
-                  : metric_chart_has_suffix(file, ".svg") ? DOCUMENT_SVG
-                                                          : DOCUMENT_PNG;
+    page.format = output_format_document(output_format_of(file));
     page.title = m->title;
     page.date = (time_t)(m->subject->source.book.run.wall_ns / 1000000000u);
     const char *why = curves_write(&m->curves, &page, file);
     return why ? command_fail(m->tables->command, "%s: %s", file, why) : EXIT_DONE;
 }
 
-static int write_curves(struct metric_chart_builder *m)
+static int metric_chart_write_curves(struct metric_chart_builder *m)
 {
     const struct table_settings *o = m->tables;
-    bool text = !o->file || metric_chart_has_suffix(o->file, ".txt");
-    if (!text && !metric_chart_has_suffix(o->file, ".pdf") &&
-        !metric_chart_has_suffix(o->file, ".svg") && !metric_chart_has_suffix(o->file, ".png"))
+    enum output_format format = o->file ? output_format_of(o->file) : OUTPUT_TEXT;
+    bool text = format == OUTPUT_TEXT;
+    if (!text && !output_format_is_picture(format))
         return command_usage(o->command, "-o %s: a chart is a .pdf, .svg, .png or .txt", o->file);
     if (o->from.is == TABLE_AT_EVENT || o->to.is == TABLE_AT_EVENT || o->past_of.line)
         return command_usage(o->command, "--chart curves: --from and --to are times, as 20ms");
-    int status = metric_chart_request_range(m, text ? curve_text_width(terminal_width())
+    int status = metric_chart_request_range(m, text ? curve_text_width(terminal_text_columns())
                                                     : curves_pixels(&o->page));
     if (status != EXIT_DONE)
         return status;
@@ -293,7 +272,9 @@ static int write_curves(struct metric_chart_builder *m)
     metric_chart_build(m);
     if (!m->curves.panel_count)
         return command_fail(o->command, "all values are 0: nothing to draw");
-    return text ? write_text(m) : write_picture(m);
+    return text ? output_format_print(m->tables->command, m->tables->file, metric_chart_print,
+                                      &m->curves)
+                : metric_chart_draw(m);
 }
 
 int metric_chart_write(const struct table_settings *o, struct command_source *subject,
@@ -307,7 +288,7 @@ int metric_chart_write(const struct table_settings *o, struct command_source *su
     if (strcmp(o->chart, "curves") != 0)
         return command_usage(o->command, "--chart %s: %scurves", o->chart,
                              strcmp(what, "metrics") == 0 ? "kiviat or " : "");
-    int status = write_curves(&m);
+    int status = metric_chart_write_curves(&m);
     for (uint32_t i = 0; i < m.curves.panel_count; i++)
         free(m.curves.panels[i].lines);
     for (uint32_t i = 0; i < m.owner_count; i++)

@@ -1,11 +1,12 @@
-/* poet metrics: metrics that descriptions and users' files define over the events of a run. */
+/* poet metrics and poet usage: metrics that descriptions and users' files define over the events of
+ * a run, and those of the operating system. */
 #define _GNU_SOURCE
-#include "clients/cli/label_option.h"
+#include "base/alloc.h"
+#include "clients/cli/command_source.h"
 #include "clients/cli/table_options.h"
 #include "config/metric_rules.h"
-#include "base/alloc.h"
-#include "wire/limits.h"
 #include "config/options.h"
+#include "wire/limits.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -89,7 +90,7 @@ static int metrics_run(const struct command *command, int argc, char **argv)
     return status;
 }
 
-static const struct argp argp = {
+static const struct argp metrics_argp = {
     .options = options,
     .parser = metrics_parse_option,
     .args_doc = "[SOURCE]",
@@ -99,5 +100,42 @@ static const struct argp argp = {
         "existing traces).",
     .children = tables_children};
 
-const struct command command_metrics = {
-    .name = "metrics", .summary = "show user-defined metrics", .run = metrics_run, .argp = &argp};
+const struct command command_metrics = {.name = "metrics",
+                                        .summary = "show user-defined metrics",
+                                        .run = metrics_run,
+                                        .argp = &metrics_argp};
+
+/* ---- poet usage ---- */
+
+static error_t usage_parse_option(int key, char *value, struct argp_state *state)
+{
+    (void)value;
+    if (key != ARGP_KEY_INIT)
+        return ARGP_ERR_UNKNOWN;
+    state->child_inputs[0] = state->input;
+    return 0;
+}
+
+static int usage_run(const struct command *command, int argc, char **argv)
+{
+    struct table_settings tables = {.command = command};
+    int first, status = command_read(command, argc, argv, &tables, &first);
+    if (status != OPTIONS_READ)
+        return status;
+    struct table_section section = {.what = "usage"};
+    return table_output_command(&tables, argc, argv, first, &section, 1);
+}
+
+static const struct argp usage_argp = {
+    .parser = usage_parse_option,
+    .args_doc = "[SOURCE]",
+    .doc = "Show OS metrics per process and thread: CPU time, run-queue wait (runnable), memory, "
+           "page faults, I/O.  Local processes are sampled 10 times per second at first, later "
+           "less often; final values come from getrusage() and are exact.",
+    .children = tables_children};
+
+const struct command command_resources = {.name = "usage",
+                                          .summary =
+                                              "show OS resource usage: CPU time, memory, I/O",
+                                          .run = usage_run,
+                                          .argp = &usage_argp};

@@ -2,11 +2,11 @@
 #include "clients/cli/command.h"
 #include "clients/cli/command_source.h"
 
-#include "clients/cli/json_output.h"
+#include "clients/cli/output_format.h"
 #include "clients/connection/note_file.h"
+#include "config/options.h"
 #include "wire/limits.h"
 #include "wire/text.h"
-#include "config/options.h"
 
 #include <errno.h>
 #include <json-c/json.h>

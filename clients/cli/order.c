@@ -3,13 +3,11 @@
 #include "clients/cli/command.h"
 #include "clients/cli/command_source.h"
 
-#include "clients/cli/terminal_color.h"
-#include "clients/cli/json_output.h"
-#include "clients/cli/label_option.h"
-#include "clients/cli/pager.h"
 #include "base/alloc.h"
-#include "wire/event_id.h"
+#include "clients/cli/output_format.h"
+#include "clients/cli/terminal.h"
 #include "config/options.h"
+#include "wire/event_types.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 #define _GNU_SOURCE
-#include "clients/cli/chrome_format.h"
-#include "clients/cli/json_output.h"
-#include "clients/cli/order_formats.h"
 #include "base/alloc.h"
+#include "clients/cli/order_formats.h"
+#include "clients/cli/output_format.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -27,4 +27,11 @@ const struct order_format *order_format_find(const char *name);
 bool order_format_write(const struct command *command, struct command_source *subject,
                         const struct order_format *format, const char *file);
 
+/* ---- chrome format ---- */
+
+/* The three functions of a format, see clients/cli/order_formats.h. */
+void chrome_begin(struct order_format *format, struct command_source *subject, FILE *f);
+void chrome_event(struct order_format *format, struct event_info *event);
+void chrome_end(struct order_format *format);
+
 #endif

@@ -63,7 +63,7 @@ bool paper_size_choose(const struct command *command, const struct event_diagram
                        const struct scene *scene, struct document_options *page)
 {
     bool image = page->format != DOCUMENT_PDF;
-    bool range = event_diagram_has_range(p);
+    bool range = p->view || diagram_range_is_set(p);
     if (page->paper_width_pt <= 0 && page->width_pt <= 0 && !image &&
         (scene->column_count > PAPER_COLUMNS || scene->width_pt > PAGE_LIMIT_PT ||
          scene->height_pt > PAGE_LIMIT_PT)) {

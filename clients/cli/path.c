@@ -1,9 +1,7 @@
 /* poet path: the critical path and what-if estimates. */
-#include "clients/cli/label_option.h"
-#include "clients/cli/name_lookup.h"
-#include "clients/cli/table_progress.h"
-#include "clients/cli/table_options.h"
 #include "base/alloc.h"
+#include "clients/cli/command_source.h"
+#include "clients/cli/table_options.h"
 #include "config/options.h"
 
 #include <errno.h>
@@ -47,15 +45,14 @@ static void path_set_option(struct path_options *w, const char *key, char *value
 static error_t path_receive_number(struct path_options *w, const char *key, const char *value,
                                    bool all)
 {
-    char *end;
-    unsigned long n = strtoul(value, &end, 10);
+    unsigned n = 0;
     bool every = all && strcmp(value, "all") == 0;
-    if (!every && (*end || !*value || *value == '-' || n == 0 || n > UINT32_MAX)) {
+    if (!every && !command_number(value, UINT32_MAX, &n)) {
         command_usage(w->tables.command, "--%s %s: invalid number",
                       strcmp(key, "zeros") == 0 ? "gains" : key, value);
         return EINVAL;
     }
-    path_set_option(w, key, xasprintf("%lu", every ? 0 : n));
+    path_set_option(w, key, xasprintf("%u", n));
     return 0;
 }
 
@@ -91,8 +88,9 @@ static bool path_segment_matches(const struct table_names *names, const struct r
     const struct table_cell *cell = &result_table_cells(t, row)[column];
     if (cell->is != CELL_STEP)
         return false;
-    if (name_lookup_matches(names, cell->between.from, name) ||
-        (cell->step != CELL_STEP_CALLS && name_lookup_matches(names, cell->between.to, name)))
+    if (result_table_place_matches(names, cell->between.from, name) ||
+        (cell->step != CELL_STEP_CALLS &&
+         result_table_place_matches(names, cell->between.to, name)))
         return true;
     char *all = result_table_cell_text(names, &t->columns[column], cell);
     bool is = fnmatch(name, all, 0) == 0;
@@ -122,7 +120,7 @@ static bool path_free_line(struct path_options *w, const struct trace_metadata *
                            const char *name)
 {
     bool several;
-    uint32_t line = name_lookup_line(book, name, &several);
+    uint32_t line = metadata_find_line(book, name, &several);
     if (line)
         path_set_option(w, "free", xasprintf("%u", line));
     return line != 0;

@@ -1,13 +1,12 @@
 /* poet predict: potential concurrency bugs of a recorded run, as text. */
-#include "clients/cli/table_progress.h"
+#include "base/alloc.h"
 #include "clients/cli/command.h"
+#include "clients/cli/finding_options.h"
 #include "clients/cli/table_options.h"
 #include "clients/connection/finding_text.h"
-#include "base/alloc.h"
 #include "config/options.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { OPTION_KINDS = 3000, OPTION_ALL };
 
@@ -59,8 +58,9 @@ static const struct argp_option options[] = {
      "atomicity-violation, order-violation",
      1},
     {"kinds", OPTION_KINDS, "KIND,...", 0,
-     "report only these kinds: lock-order-inversion, lost-wakeup, signal-not-broadcast, "
-     "message-race, early-signal, atomicity-violation, order-violation",
+     "report only these kinds: lock-order-inversion, read-lock-recursion, fork-with-lock, "
+     "handler-lock, destroy-in-use, unsafe-send, lost-wakeup, signal-not-broadcast, message-race, "
+     "early-signal, atomicity-violation, order-violation",
      1},
     {0}};
 
@@ -91,10 +91,12 @@ static error_t predict_parse_option(int key, char *value, struct argp_state *sta
 
 static int predict_run(const struct command *command, int argc, char **argv)
 {
-    struct predict_options w = {.tables = {.command = command}};
+    struct predict_options w = {
+        .tables = {.command = command, .findings = FINDINGS_OF_PREDICTION | FINDINGS_OF_ORDERS}};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
         return status;
+    w.tables.finding_kinds = w.options[0].value;
     struct table_section section = {
         .what = "predict", .options = w.options, .words = predict_write_findings};
     return table_output_command(&w.tables, argc, argv, first, &section, 1);
@@ -108,7 +110,7 @@ static const struct argp argp = {
         "Predict concurrency bugs from one recorded run: interleavings that did not occur but that "
         "no traced synchronization excludes, most severe first, each with the events it is derived "
         "from.\vA prediction is not a proof; use poet confirm to try to reproduce it.",
-    .children = tables_children};
+    .children = tables_finding_children};
 
 const struct command command_predict = {
     .name = "predict",

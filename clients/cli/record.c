@@ -1,22 +1,27 @@
 /* poet record: runs a program with libpoet preloaded. The program replaces this process, so its
  * process id, signals and exit status are those of an untraced run. */
 #define _GNU_SOURCE
+#include "base/alloc.h"
 #include "clients/cli/command.h"
-#include "clients/connection/install_paths.h"
-#include "clients/connection/session.h"
-#include "clients/cli/preload_check.h"
-#include "clients/cli/measurement_option.h"
-#include "clients/cli/preload_libraries.h"
+#include "clients/cli/finding_options.h"
+#include "clients/cli/preload.h"
 #include "clients/cli/recorded_program.h"
 #include "clients/cli/report_page.h"
 #include "clients/cli/table_options.h"
-#include "wire/endpoint.h"
-#include "wire/trace_header.h"
+#include "clients/connection/install_paths.h"
+#include "clients/connection/session.h"
+#include "clients/metadata/event_text.h"
+#include "config/measurement_spec.h"
 #include "config/options.h"
+#include "wire/endpoint.h"
+#include "wire/function_names.h"
+#include "wire/profile_region.h"
+#include "wire/trace_header.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,10 +29,136 @@
 #include <time.h>
 #include <unistd.h>
 
+#define FILE_BYTES (1u << 20) /* maximum size of a file */
+#define LIST_BYTES (1u << 17) /* maximum size of a function list in libpoet */
+
+/* ---- what is measured: the option --measure ----
+ * The function lists that libpoet will read are POET_PROFILE_EXCLUDE, POET_PROFILE_COUNT_ONLY and
+ * POET_PROFILE_INCLUDE. */
+
+static bool measurement_option_read_file(const struct command *command, const char *path,
+                                         struct measurement_spec *measure)
+{
+    FILE *f = fopen(path, "re");
+    char *text = xcalloc(FILE_BYTES + 2, 1);
+    size_t size = f ? fread(text, 1, FILE_BYTES + 1, f) : 0;
+    bool good = f && !ferror(f) && size <= FILE_BYTES;
+    if (!good)
+        command_fail(command, "%s: %s", path, strerror(size > FILE_BYTES ? EFBIG : errno));
+    else if (memchr(text, 0, size))
+        good = command_fail(command, "%s: is not a text file", path) == EXIT_DONE;
+    if (f)
+        fclose(f);
+    good = good && measurement_spec_read(text, path, stderr, measure);
+    free(text);
+    return good;
+}
+
+static bool measurement_option_is_file(const char *words)
+{
+    return strpbrk(words, "/.") || (!strpbrk(words, ",=") && access(words, F_OK) == 0);
+}
+
+/* Parses a list of words (config/measurement_spec.h), or a file: a word that contains / or ., or
+ * names an existing file. *list receives such a list (NULL for NULL), and stays valid; lists of
+ * functions become environment variables of this process (POET_PROFILE_EXCLUDE etc.). Returns false
+ * after reporting all errors. */
+static bool measurement_option_read(const struct command *command, const char *words,
+                                    const char **list, bool *memory)
+{
+    struct measurement_spec measure = {0};
+    char *why = NULL;
+    *list = NULL;
+    if (!words)
+        return true;
+    words += *words == '@';
+    if (measurement_option_is_file(words) ? !measurement_option_read_file(command, words, &measure)
+                                          : !measurement_spec_parse(words, &measure, &why)) {
+        if (why)
+            command_usage(command, "--measure %s", why);
+        free(why);
+        return false;
+    }
+    *list = measurement_spec_list(&measure);
+    for (unsigned i = 0; i < MEASURE_LISTS; i++)
+        if (measure.lists[i])
+            setenv(measurement_spec_variable(i), measure.lists[i], 1);
+    measurement_spec_free(&measure);
+    *memory = (measure.wanted & WANTED_MEMORY) != 0;
+    return true;
+}
+
+/* ---- function lists ---- */
+
+struct function_list_check {
+    const struct command *command;
+    const char *variable;
+    bool good;
+};
+
+static void measurement_option_check_list(struct function_list_check *c, const char *list,
+                                          const char *file);
+
+static void measurement_option_check_file(struct function_list_check *c, const char *file)
+{
+    char *text = xcalloc(LIST_BYTES, 1);
+    FILE *f = fopen(file, "re");
+    size_t size = f ? fread(text, 1, LIST_BYTES, f) : 0;
+    const char *why = !f || ferror(f)         ? strerror(errno)
+                      : size == LIST_BYTES    ? "is too long"
+                      : memchr(text, 0, size) ? "not a text file"
+                                              : NULL;
+    if (why) {
+        command_fail(c->command, "%s: @%s: %s", c->variable, file, why);
+        c->good = false;
+    } else {
+        measurement_option_check_list(c, text, file);
+    }
+    if (f)
+        fclose(f);
+    free(text);
+}
+
+static void measurement_option_check_list(struct function_list_check *c, const char *list,
+                                          const char *file)
+{
+    for (struct function_names n = function_names_parse(list);
+         function_names_next(&n, file != NULL);) {
+        char *word = xasprintf("%.*s", (int)n.size, n.word);
+        if (n.wrong && file)
+            command_fail(c->command, "%s: %s:%u: %s: %s", c->variable, file, n.line, word, n.wrong);
+        else if (n.wrong)
+            command_fail(c->command, "%s: %s: %s", c->variable, word, n.wrong);
+        else if (*word == '@')
+            measurement_option_check_file(c, word + 1);
+        c->good = c->good && !n.wrong;
+        free(word);
+    }
+}
+
+/* Checks the function lists before a program starts. Returns false after reporting every error with
+ * its file and line. */
+static bool measurement_option_check_lists(const struct command *command)
+{
+    static const char *const variables[] = {"POET_PROFILE_EXCLUDE", "POET_PROFILE_COUNT_ONLY",
+                                            "POET_PROFILE_INCLUDE"};
+    bool good = true;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        struct function_list_check c = {command, variables[i], true};
+        const char *list = getenv(variables[i]);
+        if (list)
+            measurement_option_check_list(&c, list, NULL);
+        good = good && c.good;
+    }
+    return good;
+}
+
+/* ---- the environment of the program ---- */
+
 #define EXIT_NOT_FOUND 127 /* as env and nohup return */
 #define EXIT_NOT_EXECUTABLE 126
 
-enum { WITHOUT = 256, REPORT, WITH_INPUT };
+enum { WITHOUT = 256, REPORT, WITH_INPUT, HANG_TIMEOUT, FINDING_STATUS };
 
 struct record_options {
     const char *output, *keep, *without, *report; /* report: a file, "" standard error */
@@ -35,14 +166,16 @@ struct record_options {
     bool libraries, view, force, input;
     const char *meters; /* --measure: a list or a file, later the list; NULL: none */
     bool memory; /* `meters` includes it */
+    int64_t hang_timeout_ns; /* 0: none */
+    int finding_status;
 };
 
-static void directory_of(const char *library, char *directory, size_t size)
+static void record_directory(const char *library, char *directory, size_t size)
 {
     snprintf(directory, size, "%.*s", (int)(strrchr(library, '/') - library), library);
 }
 
-static void set_or_unset(const char *variable, const char *value)
+static void record_set_or_unset(const char *variable, const char *value)
 {
     if (value && *value)
         setenv(variable, value, 1);
@@ -50,14 +183,14 @@ static void set_or_unset(const char *variable, const char *value)
         unsetenv(variable);
 }
 
-static void add_pattern(char *list, const char *pattern)
+static void record_add_pattern(char *list, const char *pattern)
 {
     size_t used = strlen(list);
     snprintf(list + used, PATH_MAX - used, "%s%s", used ? ":" : "", pattern);
 }
 
 /* For `python3 -m poet PROGRAM`: lets Python find Poet's own module. */
-static void add_python_module(char *const *arguments)
+static void record_add_python_module(char *const *arguments)
 {
     const char *slash = strrchr(arguments[0], '/'), *name = slash ? slash + 1 : arguments[0],
                *before = getenv("PYTHONPATH");
@@ -66,20 +199,21 @@ static void add_python_module(char *const *arguments)
         !arguments[2] || strcmp(arguments[2], "poet") != 0 ||
         !install_path_find("share/poet/python/poet.py", R_OK, module, sizeof module))
         return;
-    directory_of(module, path, sizeof path);
+    record_directory(module, path, sizeof path);
     size_t used = strlen(path);
     snprintf(path + used, sizeof path - used, "%s%s", before ? ":" : "", before ? before : "");
     setenv("PYTHONPATH", path, 1);
 }
 
-static void set_environment(const struct record_options *o, const struct preload_check *loadable,
-                            const char *library, char *const *arguments)
+static void record_set_environment(const struct record_options *o,
+                                   const struct preload_check *loadable, const char *library,
+                                   char *const *arguments)
 {
     char preload[4 * PATH_MAX];
     const char *before = getenv("LD_PRELOAD");
     snprintf(preload, sizeof preload, "%s%s", loadable->sanitizers, library);
     char directory[PATH_MAX];
-    directory_of(library, directory, sizeof directory);
+    record_directory(library, directory, sizeof directory);
     preload_add(preload, sizeof preload, directory, arguments, o->without);
     size_t used = strlen(preload);
     if (o->meters)
@@ -95,9 +229,9 @@ static void set_environment(const struct record_options *o, const struct preload
     setenv("POET_RECORD", o->libraries ? "all" : "program", 1);
     /* so that this run prints its warnings, even if it is started by a traced one */
     unsetenv("POET_SAID");
-    add_python_module(arguments);
-    set_or_unset("POET_INCLUDE", o->include);
-    set_or_unset("POET_EXCLUDE", o->exclude);
+    record_add_python_module(arguments);
+    record_set_or_unset("POET_INCLUDE", o->include);
+    record_set_or_unset("POET_EXCLUDE", o->exclude);
     if (o->input)
         setenv("POET_INPUT", "1", 1);
     if (o->keep)
@@ -109,6 +243,8 @@ static void set_environment(const struct record_options *o, const struct preload
     }
 }
 
+/* ---- the viewer and the trace file ---- */
+
 static bool record_server_answers(const char *endpoint)
 {
     bool absent;
@@ -119,7 +255,7 @@ static bool record_server_answers(const char *endpoint)
     return fd >= 0;
 }
 
-static bool wait_for(const char *endpoint)
+static bool record_wait_for_server(const char *endpoint)
 {
     struct timespec pause = {0, 20000000};
     for (int i = 0; i < 250 && !record_server_answers(endpoint); i++) /* at most 5 s */
@@ -130,7 +266,7 @@ static bool wait_for(const char *endpoint)
 /* Starts the viewer, detached. With a trace file, the program has a server of its own, which
  * listens under the process id that the program will have; otherwise the viewer starts the default
  * server. */
-static void open_viewer(const struct command *command, const struct record_options *o)
+static void record_open_viewer(const struct command *command, const struct record_options *o)
 {
     char path[PATH_MAX], directory[256], endpoint[400];
     struct error error;
@@ -151,7 +287,7 @@ static void open_viewer(const struct command *command, const struct record_optio
         setsid();
         if (fork() != 0)
             _exit(0);
-        if (own && wait_for(endpoint))
+        if (own && record_wait_for_server(endpoint))
             execl(path, "poet-view", endpoint, (char *)NULL);
         else if (!own)
             execl(path, "poet-view", (char *)NULL);
@@ -159,12 +295,12 @@ static void open_viewer(const struct command *command, const struct record_optio
     }
     if (child > 0)
         waitpid(child, NULL, 0);
-    if (!own && !wait_for(endpoint))
+    if (!own && !record_wait_for_server(endpoint))
         command_fail(command, "%s: no answer from the viewer's server", endpoint);
 }
 
 /* Returns whether the file is a trace, empty, or unreadable. */
-static bool is_trace_or_empty(const char *path)
+static bool record_is_trace_or_empty(const char *path)
 {
     char head[TRACEHEAD_MAGIC_BYTES];
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -174,14 +310,14 @@ static bool is_trace_or_empty(const char *path)
     return n <= 0 || (n == (ssize_t)sizeof head && tracehead_is_trace(head));
 }
 
-static bool output_may_be_written(const struct command *command, const char *path)
+static bool record_may_write(const struct command *command, const char *path)
 {
     struct stat st;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
         command_fail(command, "%s: is a directory; name a file", path);
         return false;
     }
-    if (!is_trace_or_empty(path)) {
+    if (!record_is_trace_or_empty(path)) {
         command_fail(command, "%s: exists and is not a trace file; not overwritten", path);
         return false;
     }
@@ -206,19 +342,41 @@ static const struct option_row record_rows[] = {
     OPTION_SETS('f', struct record_options, force),
     {0}};
 
+/* ---- the command ---- */
+
+/* Returns an exit status other than 0; 0: it is none. */
+static int record_status(const char *value)
+{
+    char *end;
+    long status = strtol(value, &end, 10);
+    return end != value && !*end && status > 0 && status < 256 ? (int)status : 0;
+}
+
 static error_t record_parse_option(int key, char *value, struct argp_state *state)
 {
     struct record_options *o = state->input;
     switch (key) {
     case 'i':
-        add_pattern(o->include, value);
+        record_add_pattern(o->include, value);
         return 0;
     case 'x':
-        add_pattern(o->exclude, value);
+        record_add_pattern(o->exclude, value);
         return 0;
     case REPORT:
         o->report = value ? value : "";
         return 0;
+    case HANG_TIMEOUT:
+        if (duration_read(value, &o->hang_timeout_ns) && o->hang_timeout_ns > 0)
+            return 0;
+        fprintf(stderr, "%s: --hang-timeout %s: not a time, such as 60s\n", state->name, value);
+        return EINVAL;
+    case FINDING_STATUS:
+        o->finding_status = record_status(value);
+        if (o->finding_status)
+            return 0;
+        fprintf(stderr, "%s: --error-exitcode %s: not a status from 1 to 255\n", state->name,
+                value);
+        return EINVAL;
     default:
         return option_rows_parse(record_rows, key, value, state);
     }
@@ -230,17 +388,24 @@ static int record_exec_program(const struct command *command, const struct recor
                                char **argv)
 {
     if (o->view)
-        open_viewer(command, o);
-    set_environment(o, loadable, library, argv);
+        record_open_viewer(command, o);
+    record_set_environment(o, loadable, library, argv);
     execv(loadable->path, argv);
     command_fail(command, "%s: %s", argv[0], strerror(errno));
     return EXIT_NOT_EXECUTABLE;
 }
 
+/* Returns whether something is left to do after the program has ended. */
+static bool record_is_followed(const struct record_options *o)
+{
+    return o->report || o->hang_timeout_ns || finding_options_given();
+}
+
 /* Runs the program as a child with its own server and file, so that the supervisor knows where the
  * trace is, and when it is complete. */
-static int start_followed(const struct command *command, struct record_options *o,
-                          const struct preload_check *loadable, const char *library, char **argv)
+static int record_start_followed(const struct command *command, struct record_options *o,
+                                 const struct preload_check *loadable, const char *library,
+                                 char **argv)
 {
     char output[PATH_MAX];
     const char *slash = strrchr(argv[0], '/');
@@ -254,13 +419,19 @@ static int start_followed(const struct command *command, struct record_options *
     }
     unsetenv("POET_REPORT"); /* this process prints the report */
     if (child > 0)
-        return recorded_program_end(command, child, o->output, *o->report ? o->report : NULL);
+        return recorded_program_end(
+            &(struct recorded_program){.command = command,
+                                       .file = o->output,
+                                       .report = o->report,
+                                       .hang_timeout_ns = o->hang_timeout_ns,
+                                       .finding_status = o->finding_status},
+            child);
     return record_exec_program(command, o, loadable, library, argv);
 }
 
 static int record_run(const struct command *command, int argc, char **argv)
 {
-    struct record_options o = {0};
+    struct record_options o = {.finding_status = EXIT_FAILED};
     struct preload_check loadable;
     char library[PATH_MAX], directory[PATH_MAX], why[256];
     bool found;
@@ -273,15 +444,20 @@ static int record_run(const struct command *command, int argc, char **argv)
     if (!install_path_library(library, sizeof library))
         return command_fail(command,
                             "libpoet.so.0: not found beside poet; build or install Poet first");
-    directory_of(library, directory, sizeof directory);
+    record_directory(library, directory, sizeof directory);
     if (o.without && !preload_is_installed(directory, o.without))
         return command_usage(command, "--without %s: no libpoet-%s.so", o.without, o.without);
     if (!measurement_option_read(command, o.meters, &o.meters, &o.memory) ||
         !measurement_option_check_lists(command))
         return EXIT_USAGE;
+    status = finding_options_check(command, FINDINGS_OF_HANGS | FINDINGS_OF_PREDICTION |
+                                                FINDINGS_OF_ORDERS | FINDINGS_OF_MEMORY |
+                                                FINDINGS_OF_PROGRESS);
+    if (status != EXIT_DONE)
+        return status;
     if (o.report && *o.report && !report_may_be_named(o.report))
         return command_usage(command, "--report=%s: " REPORT_NAMES, o.report);
-    if (o.output && !output_may_be_written(command, o.output))
+    if (o.output && !record_may_write(command, o.output))
         return EXIT_FAILED;
     if (!preload_check_program(argv[0], &loadable, &found, why, sizeof why)) {
         command_fail(command, "%s: %s%s", argv[0], why,
@@ -296,8 +472,8 @@ static int record_run(const struct command *command, int argc, char **argv)
                      argv[0]);
         o.memory = false;
     }
-    return o.report ? start_followed(command, &o, &loadable, library, argv)
-                    : record_exec_program(command, &o, &loadable, library, argv);
+    return record_is_followed(&o) ? record_start_followed(command, &o, &loadable, library, argv)
+                                  : record_exec_program(command, &o, &loadable, library, argv);
 }
 
 static const struct argp_option options[] = {
@@ -341,15 +517,26 @@ static const struct argp_option options[] = {
      ".pdf, .svg, .png, .csv, .json); the program then runs as a child process with its own trace "
      "file",
      2},
+    {NULL, 0, NULL, 0, "Findings (docs/ci.md):", 5},
+    {"hang-timeout", HANG_TIMEOUT, "TIME", 0,
+     "if no event is recorded for TIME (60s), print the blocked threads, kill the program with its "
+     "descendants, and exit with status 1",
+     5},
+    {"error-exitcode", FINDING_STATUS, "N", 0,
+     "exit with status N instead of 1 if there is a finding", 5},
     {0}};
+static const struct argp_child children[] = {
+    {&finding_options, 0, NULL, 0}, {&options_common, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = record_parse_option,
     .args_doc = "[--] PROGRAM [ARGUMENT...]",
-    .doc = "Run an unmodified program and record its synchronization.  "
-           "The program needs symbols for names, and -g for call sites.\vThe exit status "
-           "is the program's; 126 or 127 if it could not be started, 1 if it cannot be traced.",
-    .children = options_children};
+    .doc =
+        "Run an unmodified program and record its synchronization.  "
+        "The program needs symbols for names, and -g for call sites.\vThe exit status "
+        "is the program's; 126 or 127 if it could not be started, 1 if it cannot be traced.  With "
+        "--fail-on it is 1 if there is a finding of these kinds.",
+    .children = children};
 
 const struct command command_record = {.name = "record",
                                        .summary = "run a program and record a trace",

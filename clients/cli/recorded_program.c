@@ -1,19 +1,25 @@
 #define _GNU_SOURCE
 #include "clients/cli/recorded_program.h"
 
-#include "clients/cli/command_source.h"
+#include "base/alloc.h"
+#include "clients/cli/blocked.h"
+#include "clients/cli/finding_options.h"
+#include "clients/cli/kill_tree.h"
 #include "wire/endpoint.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define AGAIN_NS 30000000
+#define LOOK_MS_MOST 1000 /* between looks at the progress of a program */
 
 static volatile pid_t followed; /* the program */
 
@@ -54,6 +60,17 @@ pid_t recorded_program_begin(void)
 
 /* ---- completeness of the file ---- */
 
+/* Returns the endpoint of the program's own server; false if it has none. */
+static bool recorded_program_endpoint(pid_t program, char *endpoint, size_t size)
+{
+    char directory[256];
+    struct error error;
+    if (!endpoint_directory(directory, sizeof directory, &error))
+        return false;
+    snprintf(endpoint, size, "unix:%s/poet-%d.sock", directory, (int)program);
+    return true;
+}
+
 static void recorded_program_receive_stat(void *user, const struct response_chunk *answer)
 {
     bool *whole = user;
@@ -68,13 +85,12 @@ static void recorded_program_receive_stat(void *user, const struct response_chun
 /* Waits until the program's own server reports that the file is complete, or has exited. */
 void recorded_program_is_complete(pid_t program)
 {
-    char directory[256], endpoint[400];
+    char endpoint[400];
     struct error error;
     struct session source;
     bool whole = false;
-    if (!endpoint_directory(directory, sizeof directory, &error))
+    if (!recorded_program_endpoint(program, endpoint, sizeof endpoint))
         return;
-    snprintf(endpoint, sizeof endpoint, "unix:%s/poet-%d.sock", directory, (int)program);
     while (!whole && session_open(&source, endpoint, SESSION_NAMED_LINES, &error)) {
         bool answered = session_wait(
             &source,
@@ -86,18 +102,163 @@ void recorded_program_is_complete(pid_t program)
     }
 }
 
+/* ---- progress ---- */
+
+static int64_t recorded_program_now_ns(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static void recorded_program_count_events(void *user, const struct response_chunk *answer)
+{
+    uint64_t *events = user;
+    struct stat_info stat;
+    if (answer->part != RESPONSE_STAT)
+        return;
+    decode_stat_info(answer->in, &stat);
+    if (!answer->in->error)
+        *events = stat.events + stat.pending;
+    stat_info_free(&stat);
+}
+
+/* Gets the number of events that the program's own server has received, through a session that
+ * stays open in `source`. Returns false if it does not answer. */
+static bool recorded_program_events(pid_t program, struct session *source, bool *open,
+                                    uint64_t *events)
+{
+    char endpoint[400];
+    struct error error;
+    if (!*open)
+        *open = recorded_program_endpoint(program, endpoint, sizeof endpoint) &&
+                session_open(source, endpoint, SESSION_NAMED_LINES, &error);
+    bool answers = *open && session_wait(source,
+                                         session_send(source, REQUEST_STAT, NULL,
+                                                      recorded_program_count_events, events),
+                                         &error);
+    if (*open && !answers) {
+        session_close(source);
+        *open = false;
+    }
+    return answers;
+}
+
+/* Waits until the program ends, at most for some time; returns whether it has ended. */
+static bool recorded_program_wait(pid_t program, int pidfd, int64_t ns, int *status)
+{
+    int ms = ns < 0 ? -1 : ns / 1000000 < LOOK_MS_MOST ? (int)(ns / 1000000) + 1 : LOOK_MS_MOST;
+    struct pollfd end = {.fd = pidfd, .events = POLLIN};
+    if (pidfd >= 0)
+        poll(&end, 1, ms);
+    else if (ms > 0)
+        nanosleep(&(struct timespec){0, AGAIN_NS}, NULL);
+    pid_t ended = waitpid(program, status, ns < 0 ? 0 : WNOHANG);
+    return ended == program || (ended < 0 && errno != EINTR);
+}
+
+/* Why a program was killed. */
+enum recorded_program_fate { PROGRAM_ENDED, PROGRAM_STOOD_STILL, PROGRAM_UNKNOWN };
+
+/* Waits for the program's end, or kills it: since it recorded no event for the timeout, or since
+ * its server said nothing of it for that long. */
+static enum recorded_program_fate recorded_program_await(const struct recorded_program *r,
+                                                         pid_t program, int *status)
+{
+    int pidfd = r->hang_timeout_ns ? pidfd_open(program, 0) : -1;
+    int64_t since_ns = recorded_program_now_ns(), left_ns = r->hang_timeout_ns;
+    struct session source;
+    uint64_t events = 0;
+    bool open = false;
+    enum recorded_program_fate fate = PROGRAM_ENDED;
+    while (!recorded_program_wait(
+        program, pidfd, r->hang_timeout_ns && fate == PROGRAM_ENDED ? left_ns : -1, status)) {
+        uint64_t now = events;
+        if (!r->hang_timeout_ns || fate != PROGRAM_ENDED)
+            continue;
+        bool known = recorded_program_events(program, &source, &open, &now);
+        if (now != events)
+            since_ns = recorded_program_now_ns();
+        events = now;
+        left_ns = since_ns + r->hang_timeout_ns - recorded_program_now_ns();
+        if (left_ns > 0)
+            continue;
+        fate = known ? PROGRAM_STOOD_STILL : PROGRAM_UNKNOWN;
+        kill_tree_run(program);
+    }
+    if (open)
+        session_close(&source);
+    if (pidfd >= 0)
+        close(pidfd);
+    return fate;
+}
+
 /* ---- exit ---- */
 
 static int write_report(const struct command *command, const char *file, const char *report)
 {
     char *arguments[] = {(char[]){"report"}, (char *)(uintptr_t)file,
-                         report ? (char[]){"-o"} : NULL, (char *)(uintptr_t)report, NULL};
+                         *report ? (char[]){"-o"} : NULL, (char *)(uintptr_t)report, NULL};
     if (access(file, R_OK) < 0)
         return command_fail(command, "%s: no report: the program was not recorded", file);
     fflush(stdout);
-    if (!report && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+    if (!*report && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
         return EXIT_FAILED;
-    return command_report.run(&command_report, report ? 4 : 2, arguments);
+    return command_report.run(&command_report, *report ? 4 : 2, arguments);
+}
+
+/* Prints the blocked threads of a program that was killed for its hang. */
+static void recorded_program_print_blocked(const struct command *command,
+                                           struct command_source *subject)
+{
+    struct wait_list waits;
+    if (command_source_waits(command, subject, &waits))
+        blocked_print(subject, &waits);
+    wait_list_free(&waits);
+    fflush(stdout);
+}
+
+static bool recorded_program_has_hang(const struct run_findings *findings)
+{
+    for (uint32_t i = 0; i < findings->count; i++)
+        if (findings->items[i].kind->group & FINDINGS_OF_HANGS)
+            return true;
+    return false;
+}
+
+/* Returns the status of the findings: as finding_options_judge(). The program's output and its own
+ * are on different streams, so everything is printed on standard error. */
+static int recorded_program_judge(const struct recorded_program *r, enum recorded_program_fate fate)
+{
+    bool hangs = fate != PROGRAM_ENDED;
+    const unsigned groups =
+        finding_options_groups(FINDINGS_OF_HANGS | FINDINGS_OF_PREDICTION | FINDINGS_OF_ORDERS |
+                               FINDINGS_OF_MEMORY | FINDINGS_OF_PROGRESS);
+    struct command_source subject;
+    struct run_findings findings = {0};
+    char text[100];
+    snprintf(text, sizeof text,
+             fate == PROGRAM_UNKNOWN ? "the program's server did not answer for %.6g s: killed"
+                                     : "no event was recorded for %.6g s: killed",
+             (double)r->hang_timeout_ns / 1e9);
+    if (hangs)
+        command_fail(r->command, "%s", text);
+    if (access(r->file, R_OK) < 0)
+        return finding_options_status(
+            command_fail(r->command, "%s: no findings: the program was not recorded", r->file));
+    fflush(stdout);
+    if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
+        !command_source_open(r->command, &subject, r->file, SESSION_NAMED_LINES, LABELS_NAME))
+        return finding_options_status(EXIT_FAILED);
+    if (hangs)
+        recorded_program_print_blocked(r->command, &subject);
+    int status = run_findings_collect(r->command, &subject, groups, NULL, &findings);
+    if (status == EXIT_DONE && hangs && !recorded_program_has_hang(&findings))
+        run_findings_add(&findings, "no-progress",
+                         fate == PROGRAM_UNKNOWN ? FINDING_POSSIBLE : FINDING_CERTAIN, text, "", 0);
+    status = finding_options_judge_all(r->command, &findings, groups, r->file, status);
+    command_source_close(&subject);
+    return hangs && status == EXIT_DONE ? EXIT_FAILED : status;
 }
 
 /* Ends by the same signal as the program, so that a shell sees it; without a second core dump. */
@@ -113,15 +274,19 @@ static int recorded_program_exit_like(int status)
     return 128 + WTERMSIG(status);
 }
 
-int recorded_program_end(const struct command *command, pid_t program, const char *file,
-                         const char *report)
+int recorded_program_end(const struct recorded_program *r, pid_t program)
 {
-    int status = 0;
-    while (waitpid(program, &status, 0) < 0 && errno == EINTR)
-        ;
+    int status = 0, judged = EXIT_DONE;
+    enum recorded_program_fate fate = recorded_program_await(r, program, &status);
+    bool hangs = fate != PROGRAM_ENDED;
     followed = 0;
     set_signals(SIG_DFL, SIG_DFL);
     recorded_program_is_complete(program);
-    write_report(command, file, report);
-    return recorded_program_exit_like(status);
+    if (r->report)
+        write_report(r->command, r->file, r->report);
+    if (hangs || finding_options_given())
+        judged = recorded_program_judge(r, fate);
+    if (judged == EXIT_DONE || (!hangs && !finding_options_fail()))
+        return recorded_program_exit_like(status);
+    return judged == EXIT_FAILED ? r->finding_status : judged;
 }

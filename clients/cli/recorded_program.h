@@ -1,5 +1,5 @@
-/* Recording of a program under a supervising process, which writes a report after the program has
- * ended. */
+/* Recording of a program under a supervising process, which writes a report and judges the findings
+ * after the program has ended, and can end it when it makes no progress. */
 #ifndef CLIENTS_CLI_RECORDED_PROGRAM_H
 #define CLIENTS_CLI_RECORDED_PROGRAM_H
 
@@ -10,10 +10,20 @@
 /* Like fork(). The supervisor forwards requests to terminate to the program; both receive a
  * terminal's interrupt, which does not end the supervisor. */
 pid_t recorded_program_begin(void);
-/* For the supervisor: waits for the program, then until the file is complete, and writes the
- * report, to standard error or to a file. Exits as the program did. */
-int recorded_program_end(const struct command *command, pid_t program, const char *file,
-                         const char *report);
+struct recorded_program {
+    const struct command *command;
+    const char *file; /* the trace */
+    const char *report; /* its file, "" standard error; NULL: none */
+    /* After this time without a new event the program and its descendants are killed; 0: never. */
+    int64_t hang_timeout_ns;
+    int finding_status; /* the exit status if there is a finding of --fail-on */
+};
+
+/* For the supervisor: waits for the program, then until the file is complete, writes the report and
+ * judges the findings (finding_options.h). Returns the exit status: that for findings if there are
+ * any or the program was killed for its hang, 2 if they could not be judged, else it ends as the
+ * program did. */
+int recorded_program_end(const struct recorded_program *recorded, pid_t program);
 
 /* Waits until the server has completed the file of a program that has ended. */
 void recorded_program_is_complete(pid_t program);

@@ -2,19 +2,16 @@
 #define _GNU_SOURCE
 #include "clients/cli/replay.h"
 
-#include "clients/cli/rerun.h"
-#include "clients/cli/divergence_diagram.h"
-#include "clients/cli/preload_check.h"
-#include "clients/cli/replay_result.h"
+#include "clients/cli/compare.h"
+#include "clients/cli/preload.h"
 #include "clients/cli/recorded_program.h"
-#include "clients/cli/variables.h"
+#include "clients/cli/rerun.h"
+#include "config/options.h"
 #include "wire/endpoint.h"
 #include "wire/recorded_input.h"
-#include "config/options.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,15 +2,46 @@
 #ifndef CLIENTS_CLI_REPLAY_H
 #define CLIENTS_CLI_REPLAY_H
 
-#include "clients/schedule/schedule_builder.h"
+#include "base/map.h"
 #include "clients/cli/command.h"
-#include "clients/cli/swap_events.h"
-#include "clients/cli/input_files.h"
-#include "clients/cli/hold_points.h"
 #include "clients/cli/command_source.h"
-#include "clients/cli/unsteered.h"
+#include "clients/cli/hold_points.h"
+#include "clients/cli/input_files.h"
+#include "clients/cli/swap_events.h"
+#include "clients/metadata/trace_metadata.h"
+#include "clients/schedule/schedule_builder.h"
+#include "wire/trace_view.h"
 
 #include <limits.h>
+
+/* ---- uncontrolled sources of nondeterminism, which explain the first divergence ---- */
+
+struct uncontrolled_events {
+    struct map exits; /* line, number of events by which a process ended */
+    struct map children; /* of handlers of signals that came from those */
+};
+
+/* Processes each event of the recorded run, in order. */
+void uncontrolled_event(struct uncontrolled_events *unsteered, const struct trace_metadata *book,
+                        const struct event_info *event);
+void uncontrolled_free(struct uncontrolled_events *unsteered);
+
+/* The divergence: what the thread did, and what it did there and before in the recorded run, the
+ * latest first. */
+struct uncontrolled_place {
+    const char *did; /* "": unknown */
+    const struct event_info *was;
+    uint32_t was_count;
+    bool input; /* input of calls was recorded */
+    bool streams; /* except what stdio read */
+};
+
+/* Returns the most likely source first, with its reason, then other possible ones; new memory. */
+char *uncontrolled_report(const struct uncontrolled_events *unsteered,
+                          const struct trace_metadata *book,
+                          const struct uncontrolled_place *place);
+
+/* ---- the run ---- */
 
 struct replay_run {
     const char *output;
@@ -48,5 +79,20 @@ bool replay_input(const struct command *command, struct replay_run *r);
 void replay_environment(const struct replay_run *r);
 /* Removes the files, and frees everything except the subject. */
 void replay_free(struct replay_run *r);
+
+/* ---- its result ---- */
+
+struct replay_result {
+    char *text; /* "divergence: T:work performed enter on M:a, recorded was ..." */
+    bool good; /* everything was replayed, or the two events were swapped */
+    bool left; /* the replay diverged, */
+    struct event_id at; /* at this event of the trace; line 0: unknown */
+    uint64_t more; /* events in addition to those of the trace */
+};
+
+/* done: number of events replayed; status: of the program, as from waitpid. */
+void replay_result_make(struct replay_result *outcome, struct replay_run *replaying, uint64_t done,
+                        int status);
+void replay_result_free(struct replay_result *outcome);
 
 #endif

@@ -1,19 +1,312 @@
 /* poet report: a one-page summary of a run, as a page of text or as tables. */
 #define _GNU_SOURCE
-#include "clients/cli/report_page.h"
-#include "clients/cli/diagram_output.h"
-#include "clients/cli/hang_table.h"
-#include "clients/cli/label_option.h"
-#include "clients/cli/leak_summary.h"
-#include "clients/cli/pager.h"
-#include "clients/cli/html/html_page.h"
-#include "clients/cli/table_options.h"
-#include "clients/cli/table_progress.h"
 #include "base/alloc.h"
+#include "clients/cli/command_source.h"
+#include "clients/cli/diagram_output.h"
+#include "clients/cli/finding_options.h"
+#include "clients/cli/html/html_page.h"
+#include "clients/cli/memory.h"
+#include "clients/cli/report_page.h"
+#include "clients/cli/table_options.h"
+#include "clients/cli/terminal.h"
+#include "clients/connection/stack_frames.h"
+#include "clients/connection/wait_list.h"
+#include "clients/metadata/event_text.h"
+#include "wire/os_usage.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Tables of what hangs at the end of a run: threads in a deadlock cycle, and threads that no thread
+ * can wake. */
+
+/* These functions request the data and return an exit status, after reporting errors. The caller
+ * frees the table in any case. */
+
+#define MOST 12u /* maximum number of rows, and of notes below them */
+
+enum { WHAT, THREAD, ABOUT, HELD_BY, TAKEN_AT, WAITED, WHERE, CALLED_BY, EVENT, COLUMNS };
+
+#define CALLERS_SHOWN 2u
+
+static void add_columns(struct result_table *t, const char *title)
+{
+    static const struct {
+        const char *name, *title;
+        enum table_kind kind;
+    } columns[COLUMNS] = {{"diagnosis", "diagnosis", TABLE_TEXT},
+                          {"thread", "thread", TABLE_LINE},
+                          {"object", "blocked on", TABLE_LINE},
+                          {"held_by", "held by", TABLE_LINE},
+                          {"acquired_at", "acquired at", TABLE_PLACE},
+                          {"waited_ns", "waited", TABLE_NS},
+                          {"location", "location", TABLE_PLACE},
+                          {"called_by", "called by", TABLE_TEXT},
+                          {"event", "event", TABLE_EVENT}};
+    t->title = xstrdup(title);
+    for (unsigned i = 0; i < COLUMNS; i++) {
+        struct table_column c = {.name = xstrdup(columns[i].name),
+                                 .title = xstrdup(columns[i].title),
+                                 .unit = xstrdup(columns[i].kind == TABLE_NS ? "ns" : ""),
+                                 .kind = (uint8_t)columns[i].kind,
+                                 .exact = true,
+                                 .detail = i == CALLED_BY,
+                                 .source = xstrdup("order")};
+        ARRAY_PUSH(t->columns, t->column_count, c);
+    }
+}
+
+/* Returns whether the thread's program exited by itself, and the thread neither hangs nor is in a
+ * deadlock cycle. */
+static bool hang_table_is_at_exit(const struct wait_list *w, const struct wait_info *wait)
+{
+    return wait->at_exit && wait->fate == OUTCOME_OPEN && !wait_list_is_in_cycle(w, wait->thread);
+}
+
+static void set_place(struct table_cell *cell, uint32_t process, uint64_t address)
+{
+    if (address)
+        *cell = table_cell_place((struct table_place){process, address});
+}
+
+static void set_holder(const struct holder_info *holder, struct table_cell *cells)
+{
+    cells[HELD_BY] = table_cell_line(holder->thread);
+    set_place(&cells[TAKEN_AT], holder->process, holder->site);
+}
+
+/* The text of the callers of the function in which a thread waits. */
+struct callers_text {
+    char *text;
+    unsigned frames;
+};
+
+static void callers_text_add(void *callers, uint64_t address,
+                             const struct symbol_location *function)
+{
+    struct callers_text *c = callers;
+    (void)address;
+    if (c->frames++ == 0 || c->frames > CALLERS_SHOWN + 1 || !*function->function)
+        return;
+    char *text = xasprintf("%s%s%s (%s)", c->text ? c->text : "", c->text ? ", " : "",
+                           function->function, function->place);
+    free(c->text);
+    c->text = text;
+}
+
+static struct table_cell callers_cell(struct symbolizer *sites, const struct event_info *event)
+{
+    struct callers_text callers = {0};
+    stack_frames_of_event(sites, event, callers_text_add, &callers);
+    return callers.text ? (struct table_cell){.is = CELL_TEXT, .text = callers.text}
+                        : (struct table_cell){0};
+}
+
+static void set_cells(struct symbolizer *sites, const struct wait_list *w,
+                      const struct wait_info *wait, struct table_cell *cells)
+{
+    const char *what = wait_list_is_in_cycle(w, wait->thread) ? "deadlock"
+                       : hang_table_is_at_exit(w, wait)       ? "waiting"
+                       : wait->fate == OUTCOME_NEVER          ? "never resumes"
+                                                              : "likely never resumes";
+    int64_t waited = w->now.now_ns - wait->since_ns;
+    cells[WHAT] = (struct table_cell){.is = CELL_TEXT, .text = xstrdup(what)};
+    cells[THREAD] = table_cell_line(wait->thread);
+    cells[ABOUT] = table_cell_line(wait->about);
+    if (wait->holder_count)
+        set_holder(&wait->holders[0], cells);
+    if (w->now.now_ns >= 0 && waited >= 0)
+        cells[WAITED] = table_cell_number(waited);
+    if (!wait->end)
+        set_place(&cells[WHERE], wait->event.process, wait->event.site);
+    if (!wait->end)
+        cells[CALLED_BY] = callers_cell(sites, &wait->event);
+    cells[EVENT] = table_cell_event(wait->event.at);
+}
+
+static void add_row(struct symbolizer *sites, const struct wait_list *w,
+                    const struct wait_info *wait, struct result_table *t)
+{
+    struct table_row row = {.event = wait->event.at};
+    ARRAY_PUSH(row.lines, row.line_count, wait->thread);
+    if (wait->about)
+        ARRAY_PUSH(row.lines, row.line_count, wait->about);
+    ARRAY_PUSH(t->rows, t->row_count, row);
+    set_cells(sites, w, wait, result_table_cells(t, t->row_count - 1));
+}
+
+/* Adds a note for each step of a cycle that more than the columns says: another kind of holder than
+ * that of a mutex, or a signal handler. */
+static void add_cycle_notes(const struct trace_metadata *book, const struct wait_list *w,
+                            const struct cycle_info *cycle, struct result_table *t)
+{
+    for (uint32_t i = 0; i < cycle->count && t->note_count < MOST; i++) {
+        const struct wait_info *wait = wait_list_of_thread(w, cycle->steps[i].thread);
+        char *handler = handler_text(book, wait);
+        if (handler || cycle->steps[i].how != HOLD_LOCK)
+            ARRAY_PUSH(t->notes, t->note_count, deadlock_edge_text(book, cycle, i, wait));
+        free(handler);
+    }
+}
+
+/* Adds a note for each lock whose holder has exited, and for each line of a diagnosis. */
+static void add_notes(const struct trace_metadata *book, const struct wait_list *w,
+                      struct result_table *t)
+{
+    const struct wait_info *lock = NULL;
+    for (size_t i = 0; i < w->cycle_count; i++)
+        add_cycle_notes(book, w, &w->cycles[i], t);
+    while ((lock = wait_list_abandoned_lock(w, lock)) != NULL && t->note_count < MOST) {
+        char *text = abandoned_lock_text(book, lock);
+        text[strcspn(text, "\n")] = 0;
+        ARRAY_PUSH(t->notes, t->note_count, text);
+    }
+    for (size_t i = 0; i < w->verdict_count && t->note_count < MOST; i++) {
+        bool explained = wait_list_is_explained(w, &w->verdicts[i]);
+        char *text = explained ? NULL : diagnosis_text(book, &w->verdicts[i]), *rest = text;
+        for (char *line; rest && (line = strsep(&rest, "\n")) != NULL;)
+            if (*line)
+                ARRAY_PUSH(t->notes, t->note_count, xstrdup(line));
+        free(text);
+    }
+}
+
+/* Returns the wait of a thread that sleeps at a futex. It borrows the sleeper. */
+static struct wait_info hang_table_futex_wait(struct sleeper_info *s)
+{
+    struct wait_info wait = {.thread = s->thread,
+                             .event = s->event,
+                             .holders = &s->holder,
+                             .holder_count = s->holder.thread != 0,
+                             .fate = s->fate,
+                             .since_ns = s->since_ns};
+    if (s->site) {
+        wait.event.site = s->site;
+        wait.event.stack.count = 0; /* that is of another call */
+    }
+    return wait;
+}
+
+/* Adds a wait if it is in a deadlock cycle or, without `cycles`, in none, but hangs. */
+static void hang_table_add_hang(struct symbolizer *sites, const struct wait_list *w,
+                                const struct wait_info *wait, bool cycles, struct result_table *t)
+{
+    if (t->row_count < MOST && wait_list_is_in_cycle(w, wait->thread) == cycles &&
+        (cycles || wait->fate != OUTCOME_OPEN))
+        add_row(sites, w, wait, t);
+}
+
+/* Adds deadlocked threads first, since the others may wait for them. */
+static void add_rows(const struct command_source *subject, const struct wait_list *w,
+                     struct result_table *t)
+{
+    t->cells = xcalloc((size_t)MOST * COLUMNS, sizeof *t->cells);
+    for (unsigned cycles = 2; cycles-- > 0;) {
+        for (size_t i = 0; i < w->count; i++)
+            hang_table_add_hang(subject->sites, w, &w->items[i], cycles, t);
+        for (size_t i = 0; i < w->sleeper_count; i++) {
+            struct wait_info wait = hang_table_futex_wait(&w->sleepers[i]);
+            hang_table_add_hang(subject->sites, w, &wait, cycles, t);
+        }
+    }
+    if (t->row_count)
+        add_notes(&subject->source.book, w, t);
+}
+
+static void hang_table_add_at_exit(const struct command_source *subject, const struct wait_list *w,
+                                   struct result_table *t)
+{
+    size_t count = 0;
+    t->cells = xcalloc((size_t)MOST * COLUMNS, sizeof *t->cells);
+    for (size_t i = 0; i < w->count; i++)
+        if (hang_table_is_at_exit(w, &w->items[i]) && count++ < MOST)
+            add_row(subject->sites, w, &w->items[i], t);
+    if (count > MOST)
+        ARRAY_PUSH(t->notes, t->note_count,
+                   xasprintf("%zu threads wait; only the first %u are listed", count, MOST));
+}
+
+static void set_sleeper(const struct wait_list *w, const struct sleeper_info *s,
+                        struct table_cell *cells)
+{
+    const char *call = sleep_call_name(s->call);
+    cells[WHAT] = (struct table_cell){.is = CELL_TEXT,
+                                      .text = xasprintf("asleep%s%s", *call ? ": " : "", call)};
+    cells[THREAD] = table_cell_line(s->thread);
+    if (w->now.now_ns >= s->since_ns)
+        cells[WAITED] = table_cell_number(w->now.now_ns - s->since_ns);
+    set_place(&cells[WHERE], s->event.process, s->site ? s->site : s->event.site);
+    cells[EVENT] = table_cell_event(s->event.at);
+}
+
+/* What they wait for is not known: the sentence below says all that is. */
+static void add_sleepers(const struct command_source *subject, const struct wait_list *w,
+                         struct result_table *t)
+{
+    (void)subject;
+    char *all = wait_list_sleepers(w);
+    t->cells = xcalloc((size_t)MOST * COLUMNS, sizeof *t->cells);
+    for (size_t i = 0; i < w->sleeper_count && t->row_count < MOST; i++) {
+        struct table_row row = {.event = w->sleepers[i].event.at};
+        ARRAY_PUSH(row.lines, row.line_count, w->sleepers[i].thread);
+        ARRAY_PUSH(t->rows, t->row_count, row);
+        set_sleeper(w, &w->sleepers[i], result_table_cells(t, t->row_count - 1));
+    }
+    if (all)
+        ARRAY_PUSH(t->notes, t->note_count, all);
+}
+
+static void hang_table_receive_waits(void *user, const struct response_chunk *answer)
+{
+    wait_list_receive(user, answer);
+}
+
+static bool hang_table_request_waits(const struct table_settings *o, struct command_source *subject,
+                                     struct wait_list *waits)
+{
+    struct encoder judged = {0};
+    *waits = (struct wait_list){0};
+    encode_u8(&judged, 1);
+    return command_source_request(o->command, subject, REQUEST_WAITS, &judged,
+                                  hang_table_receive_waits, waits);
+}
+
+/* Makes a table of the blocked threads that `fill` selects. */
+static int hang_table_make(const struct table_settings *o, struct command_source *subject,
+                           struct result_table *t, const char *title,
+                           void (*fill)(const struct command_source *subject,
+                                        const struct wait_list *waits, struct result_table *table))
+{
+    struct wait_list waits;
+    bool ok = hang_table_request_waits(o, subject, &waits);
+    add_columns(t, title);
+    if (ok)
+        fill(subject, &waits, t);
+    wait_list_free(&waits);
+    return ok ? EXIT_DONE : EXIT_FAILED;
+}
+
+/* Threads that wait although their program ended by itself: not an error. */
+static int hang_table_at_exit(const struct table_settings *o, struct command_source *subject,
+                              struct result_table *t)
+{
+    return hang_table_make(o, subject, t, "Waiting at exit", hang_table_add_at_exit);
+}
+
+/* Threads that sleep in untraced calls. */
+static int hang_table_sleepers(const struct table_settings *o, struct command_source *subject,
+                               struct result_table *t)
+{
+    return hang_table_make(o, subject, t, "Asleep in untraced calls", add_sleepers);
+}
+
+/* Threads in a deadlock cycle, and threads that no thread can wake. */
+static int hang_table_request(const struct table_settings *o, struct command_source *subject,
+                              struct result_table *t)
+{
+    return hang_table_make(o, subject, t, "Deadlocks and hangs", add_rows);
+}
 
 /* ---- the tables ---- */
 
@@ -92,8 +385,8 @@ struct report_options {
 static bool report_wants_page(const struct report_options *o)
 {
     const struct table_settings *t = &o->tables;
-    bool text = !t->file || diagram_output_format(t->file) == DIAGRAM_HTML ||
-                diagram_output_format(t->file) == DIAGRAM_TEXT;
+    bool text = !t->file || diagram_output_format(t->file) == OUTPUT_HTML ||
+                diagram_output_format(t->file) == OUTPUT_TEXT;
     return text && !o->all && !t->json && !t->csv && !t->follow && !t->chart && !t->baseline &&
            !t->columns && !t->sort && !t->top && !t->by && !t->tree && !t->raw;
 }
@@ -168,17 +461,24 @@ static int report_run_page(const struct table_settings *o, int argc, char **argv
     const char *source = command_source_name(argc, argv, &first);
     if (argc != first)
         return command_usage(o->command, "extra operand: %s", argv[first]);
+    int status = finding_options_check(o->command, o->findings);
+    if (status != EXIT_DONE)
+        return status;
     table_progress_begin(o->command);
     if (!command_source_open(o->command, &subject, source, SESSION_ALL_LINES,
                              label_option_selected(LABELS_NAME)))
-        return EXIT_FAILED;
+        return finding_options_status(EXIT_FAILED);
     command_source_warn_updated(o->command, &subject);
-    int status = report_make_text(o, &subject, source, &text);
-    if (status == EXIT_DONE)
-        status = o->file && diagram_output_format(o->file) == DIAGRAM_HTML
+    bool page = o->file || !finding_options_replace_text();
+    if (page)
+        status = report_make_text(o, &subject, source, &text);
+    if (page && status == EXIT_DONE)
+        status = o->file && diagram_output_format(o->file) == OUTPUT_HTML
                      ? report_write_html(o, &subject, text)
                      : report_write_text(o, text);
     free(text);
+    status =
+        finding_options_judge(o->command, &subject, o->findings, NULL, subject.source.name, status);
     command_source_close(&subject);
     return status;
 }
@@ -187,7 +487,7 @@ static int report_run_page(const struct table_settings *o, int argc, char **argv
 
 bool report_may_be_named(const char *file)
 {
-    return table_output_may_be_named(file) || diagram_output_format(file) == DIAGRAM_HTML;
+    return table_output_may_be_named(file) || diagram_output_format(file) == OUTPUT_HTML;
 }
 
 static error_t report_parse_option(int key, char *value, struct argp_state *state)
@@ -208,7 +508,10 @@ static error_t report_parse_option(int key, char *value, struct argp_state *stat
 
 static int report_run(const struct command *command, int argc, char **argv)
 {
-    struct report_options o = {.tables = {.command = command, .paper = true}};
+    struct report_options o = {.tables = {.command = command,
+                                          .paper = true,
+                                          .findings = FINDINGS_OF_HANGS | FINDINGS_OF_PREDICTION |
+                                                      FINDINGS_OF_ORDERS | FINDINGS_OF_MEMORY}};
     int first, status = command_read(command, argc, argv, &o, &first);
     if (status != OPTIONS_READ)
         return status;
@@ -235,7 +538,7 @@ static const struct argp argp = {
            "have the tables: command and duration, deadlocks and hangs, key findings, leaks (if "
            "memory was traced), time per thread state, longest waits, top functions (if profiled), "
            "critical path with what-if gains.",
-    .children = tables_children};
+    .children = tables_finding_children};
 
 const struct command command_report = {.name = "report",
                                        .summary = "print a one-page summary of a run",

@@ -2,13 +2,12 @@
 #include "clients/cli/report_page.h"
 
 #include "base/alloc.h"
-#include "clients/cli/leak_summary.h"
-#include "clients/metadata/hang_text.h"
+#include "clients/cli/memory.h"
+#include "clients/metadata/event_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDTH 80
 #define HANGS 6 /* the most that are listed of each section */
 #define FINDINGS 5
 #define ADVISED 2 /* findings with their advice */
@@ -16,6 +15,7 @@
 #define WAITS 3
 #define SEGMENTS 3
 #define FEW 2 /* findings and waits of a run that hangs */
+#define HANG_NOTES 3 /* notes about the objects at which threads wait */
 #define BAR 32
 #define NAME 18 /* width of a thread's name, at most */
 #define SLEEPERS 3
@@ -73,68 +73,7 @@ static char *report_page_cell_text(const struct report_page *p, const struct res
     return text;
 }
 
-/* ---- lines ---- */
-
-/* Prints a line that is cut at the width of the page, and takes ownership of it. */
-static void report_page_line(const struct report_page *p, char *line)
-{
-    size_t bytes = strlen(line);
-    bool cut = text_table_width(line) > WIDTH;
-    while (cut && text_table_width(line) > WIDTH - 3) {
-        do
-            bytes--;
-        while (((unsigned char)line[bytes] & 0xc0) == 0x80); /* a whole character */
-        line[bytes] = 0;
-    }
-    fprintf(p->f, "%s%s\n", line, cut ? "..." : "");
-    free(line);
-}
-
-/* Prints text in as many lines as it needs, the first one after `begin`, the others at its width.
- * Takes ownership of both. */
-static void report_page_paragraph(const struct report_page *p, char *begin, char *text)
-{
-    size_t indent = text_table_width(begin);
-    for (char *rest = text; *rest || *begin;) {
-        size_t end = strlen(rest), shorter;
-        while (end > WIDTH - indent) { /* up to the last blank that fits */
-            for (shorter = end - 1; shorter && rest[shorter] != ' '; shorter--)
-                ;
-            if (!shorter)
-                break;
-            end = shorter;
-        }
-        report_page_line(
-            p, xasprintf("%s%*s%.*s", begin, *begin ? 0 : (int)indent, "", (int)end, rest));
-        rest += end + (rest[end] == ' ');
-        *begin = 0;
-    }
-    free(begin);
-    free(text);
-}
-
-/* Does the same with a blank margin. */
-static void report_page_indented(const struct report_page *p, int indent, char *text)
-{
-    report_page_paragraph(p, xasprintf("%*s", indent, ""), text);
-}
-
-/* Prints a title, with the command that shows more at the right. */
-static void report_page_title(const struct report_page *p, const char *title, uint32_t left,
-                              const char *command)
-{
-    char *more =
-        left ? xasprintf("%u more: poet %s", left, command) : xasprintf("more: poet %s", command);
-    size_t room = WIDTH - text_table_width(title) - 2;
-    if (p->source && text_table_width(more) + 1 + text_table_width(p->source) <= room) {
-        char *longer = xasprintf("%s %s", more, p->source);
-        free(more);
-        more = longer;
-    }
-    fprintf(p->f, "\n%s%*s%s\n", title, (int)(WIDTH - text_table_width(title) - strlen(more)), "",
-            more);
-    free(more);
-}
+/* ---- columns ---- */
 
 static char *report_page_duration(int64_t ns)
 {
@@ -199,63 +138,77 @@ static void report_page_write_header(const struct report_page *p)
 {
     struct text_table sheet = {0};
     report_page_header(&sheet, p->names, &p->tables[REPORT_RUN]);
-    report_page_line(p, xstrdup(sheet.title));
+    report_line_print(p->f, xstrdup(sheet.title));
     for (uint32_t i = 0; i < sheet.note_count; i++)
-        report_page_indented(p, 0, xstrdup(sheet.notes[i]));
+        report_line_indent(p->f, 0, xstrdup(sheet.notes[i]));
     text_table_free(&sheet);
 }
 
 /* ---- diagnosis ---- */
 
-/* Prints "T:a  waits for M:m at f (x.c:5), held by T:b since g (x.c:3)". */
+/* Prints "T:a waits for M:m at f (x.c:5), held by T:b, acquired at g (x.c:3)"; if it waits for
+ * another thread itself, such as the end of a child process, "T:a waits for T:b at f (x.c:5)". */
 static void report_page_write_hang(const struct report_page *p, uint32_t row)
 {
     const struct result_table *t = &p->tables[REPORT_HANGS];
     char *thread = report_page_cell_text(p, t, row, "thread"),
          *object = report_page_cell_text(p, t, row, "object"),
          *place = report_page_cell_text(p, t, row, "location"),
+         *callers = report_page_cell_text(p, t, row, "called_by"),
          *holder = report_page_cell_text(p, t, row, "held_by"),
          *since = report_page_cell_text(p, t, row, "acquired_at");
-    report_page_indented(p, 4,
-                         xasprintf("%s waits%s%s%s%s%s%s%s%s", thread, *object ? " for " : "",
-                                   object, *place ? " at " : "", place, *holder ? ", held by " : "",
-                                   holder, *since ? " since " : "", since));
+    const char *awaited = *object ? object : holder, *by = *object ? holder : "",
+               *at = *object ? since : "";
+    report_line_indent(p->f, 4,
+                       xasprintf("%s waits%s%s%s%s%s%s%s%s%s%s", thread, *awaited ? " for " : "",
+                                 awaited, *place ? " at " : "", place,
+                                 *callers ? ", called by " : "", callers, *by ? ", held by " : "",
+                                 by, *at ? ", acquired at " : "", at));
     free(thread);
     free(object);
     free(place);
+    free(callers);
     free(holder);
     free(since);
 }
 
-static uint32_t report_page_count_hangs(const struct result_table *t, const char *diagnosis)
+/* Returns the number of threads with a diagnosis; sets *selves to the number of those that wait for
+ * what they hold themselves. */
+static uint32_t report_page_count_hangs(const struct result_table *t, const char *diagnosis,
+                                        uint32_t *selves)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < t->row_count; i++)
-        count += strcmp(report_page_text(t, i, "diagnosis"), diagnosis) == 0;
+    *selves = 0;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        bool counts = strcmp(report_page_text(t, i, "diagnosis"), diagnosis) == 0;
+        count += counts;
+        *selves += counts && report_page_cell(t, i, "thread")->line ==
+                                 report_page_cell(t, i, "held_by")->line;
+    }
     return count;
 }
 
 static void report_page_write_hangs(const struct report_page *p)
 {
-    static const char *const kinds[][2] = {
-        {"deadlock", "DEADLOCK: %s wait for each other"},
+    static const char *const kinds[][3] = {
+        {"deadlock", "DEADLOCK: %s wait for each other", "DEADLOCK: %s in self-deadlock"},
         {"never resumes", "HANG: %s will never resume"},
         {"likely never resumes", "LIKELY HANG: %s will likely never resume"}};
     const struct result_table *t = &p->tables[REPORT_HANGS];
     uint32_t shown = t->row_count < HANGS ? t->row_count : HANGS;
-    report_page_title(p, "Diagnosis", t->row_count - shown, "blocked");
+    report_line_title(p->f, "Diagnosis", t->row_count - shown, "blocked", p->source);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        uint32_t count = report_page_count_hangs(t, kinds[i][0]);
+        uint32_t selves, count = report_page_count_hangs(t, kinds[i][0], &selves);
         char *threads = report_page_count_text(count, "thread");
-        const char *rest = strstr(kinds[i][1], "%s");
+        const char *text = kinds[i][kinds[i][2] && selves == count ? 2 : 1],
+                   *rest = strstr(text, "%s");
         if (count)
-            report_page_indented(
-                p, 2,
-                xasprintf("%.*s%s%s", (int)(rest - kinds[i][1]), kinds[i][1], threads, rest + 2));
+            report_line_indent(p->f, 2,
+                               xasprintf("%.*s%s%s", (int)(rest - text), text, threads, rest + 2));
         free(threads);
     }
-    for (uint32_t i = 0; i < t->note_count && i < FEW; i++)
-        report_page_indented(p, 2, xstrdup(t->notes[i]));
+    for (uint32_t i = 0; i < t->note_count && i < HANG_NOTES; i++)
+        report_line_indent(p->f, 2, xstrdup(t->notes[i]));
     for (uint32_t i = 0; i < shown; i++)
         report_page_write_hang(p, i);
 }
@@ -274,12 +227,13 @@ static void report_page_write_open_waits(const struct report_page *p)
     for (uint32_t i = 0; i < t->row_count; i++)
         count += report_page_is_open(p, i);
     char *threads = report_page_count_text(count, "thread");
-    report_page_title(p, "Diagnosis", count > OPEN_WAITS ? count - OPEN_WAITS : 0, "blocked");
-    report_page_indented(p, 2,
-                         count ? xasprintf("no deadlock was found; %s blocked at the end of the "
-                                           "trace may resume:",
-                                           threads)
-                               : xstrdup("no deadlock and no hang was found"));
+    report_line_title(p->f, "Diagnosis", count > OPEN_WAITS ? count - OPEN_WAITS : 0, "blocked",
+                      p->source);
+    report_line_indent(p->f, 2,
+                       count ? xasprintf("no deadlock was found; %s blocked at the end of the "
+                                         "trace may resume:",
+                                         threads)
+                             : xstrdup("no deadlock and no hang was found"));
     for (uint32_t i = 0; i < t->row_count && shown < OPEN_WAITS; i++) {
         if (!report_page_is_open(p, i))
             continue;
@@ -287,9 +241,9 @@ static void report_page_write_open_waits(const struct report_page *p)
              *object = report_page_cell_text(p, t, i, "object"),
              *place = report_page_cell_text(p, t, i, "location"),
              *took = report_page_duration(report_page_number(t, i, "duration_ns"));
-        report_page_indented(p, 4,
-                             xasprintf("%s waits%s%s%s%s for %s", thread, *object ? " for " : "",
-                                       object, *place ? " at " : "", place, took));
+        report_line_indent(p->f, 4,
+                           xasprintf("%s waits%s%s%s%s for %s", thread, *object ? " for " : "",
+                                     object, *place ? " at " : "", place, took));
         shown++;
         free(thread);
         free(object);
@@ -328,7 +282,7 @@ static void report_page_write_shares(const struct report_page *p)
         text = longer;
     }
     if (*text)
-        report_page_indented(p, 2, xasprintf("thread time: %s", text));
+        report_line_indent(p->f, 2, xasprintf("thread time: %s", text));
     free(text);
 }
 
@@ -340,7 +294,7 @@ static void report_page_write_leaks(const struct report_page *p)
         return;
     leak_summary_write(&sheet, p->names, t);
     for (uint32_t i = 0; i < sheet.note_count; i++)
-        report_page_indented(p, 2, xasprintf("%s: %s (poet memory)", sheet.title, sheet.notes[i]));
+        report_line_indent(p->f, 2, xasprintf("%s: %s (poet memory)", sheet.title, sheet.notes[i]));
     text_table_free(&sheet);
 }
 
@@ -350,9 +304,9 @@ static void report_page_write_sleeper(const struct report_page *p, uint32_t row)
     char *thread = report_page_cell_text(p, t, row, "thread"),
          *place = report_page_cell_text(p, t, row, "location"),
          *event = report_page_cell_text(p, t, row, "event");
-    report_page_line(p, xasprintf("    %s, %s, after event %s%s%s", thread,
-                                  report_page_text(t, row, "diagnosis"), event,
-                                  *place ? " at " : "", place));
+    report_line_print(p->f, xasprintf("    %s, %s, after event %s%s%s", thread,
+                                      report_page_text(t, row, "diagnosis"), event,
+                                      *place ? " at " : "", place));
     free(thread);
     free(place);
     free(event);
@@ -367,13 +321,13 @@ static void report_page_write_diagnosis(const struct report_page *p)
     else
         report_page_write_open_waits(p);
     for (uint32_t i = 0; i < asleep->note_count; i++)
-        report_page_indented(p, 2, xstrdup(asleep->notes[i]));
+        report_line_indent(p->f, 2, xstrdup(asleep->notes[i]));
     for (uint32_t i = 0; i < asleep->row_count && i < SLEEPERS; i++)
         report_page_write_sleeper(p, i);
     if (at_exit->row_count) {
         char *threads = report_page_count_text(at_exit->row_count, "thread");
-        report_page_indented(
-            p, 2, xasprintf("%s still waited when the program exited by itself", threads));
+        report_line_indent(p->f, 2,
+                           xasprintf("%s still waited when the program exited by itself", threads));
         free(threads);
     }
     report_page_write_leaks(p);
@@ -432,6 +386,28 @@ static const char *report_page_advice(const struct result_table *t, const char *
     return NULL;
 }
 
+/* Writes that the holder of a lock had no CPU while another thread ran there. */
+static void report_page_write_preempted_holder(const struct report_page *p, uint32_t row)
+{
+    const struct result_table *t = &p->tables[REPORT_FINDINGS];
+    char *thread = report_page_cell_text(p, t, row, "thread"),
+         *holder = report_page_cell_text(p, t, row, "unblocked_by"),
+         *object = report_page_cell_text(p, t, row, "object"),
+         *place = report_page_cell_text(p, t, row, "location"),
+         *other = report_page_cell_text(p, t, row, "on_cpu");
+    report_line_wrap(
+        p->f, report_page_time_column(report_page_gain(p, row)),
+        xasprintf("preempted lock holder: %s held %s and was runnable for %.0f of %.0f ms while %s "
+                  "ran on its CPU; %s waited at %s",
+                  holder, object, (double)report_page_number(t, row, "duration_ns") / 1e6,
+                  (double)report_page_number(t, row, "wait_ns") / 1e6, other, thread, place));
+    free(thread);
+    free(holder);
+    free(object);
+    free(place);
+    free(other);
+}
+
 static void report_page_write_finding(const struct report_page *p, uint32_t row, bool advised)
 {
     const struct result_table *t = &p->tables[REPORT_FINDINGS];
@@ -442,14 +418,14 @@ static void report_page_write_finding(const struct report_page *p, uint32_t row,
          *place = report_page_cell_text(p, t, row, "location"),
          *gain = report_page_time_column(report_page_gain(p, row));
     int name = (int)strcspn(finding, ":");
-    bool several = memmem(finding, (size_t)name, " threads", 8) != NULL;
-    report_page_paragraph(p, gain,
-                          xasprintf("%.*s: %s%s%s%s%s", name, finding, object,
-                                    *object && *place ? " at " : "", place,
-                                    several || (!*object && !*place) ? "" : ", ",
-                                    several && (*object || *place) ? "" : thread));
+    bool several = memmem(finding, (size_t)name, " threads", 8) != NULL, placed = *object || *place;
+    report_line_wrap(p->f, gain,
+                     xasprintf("%.*s%s%s%s%s%s%s", name, finding,
+                               several && !placed ? ", mostly " : ": ",
+                               several && placed ? "" : thread, !several && placed ? ", " : "",
+                               object, *object && *place ? " at " : "", place));
     if (advice)
-        report_page_indented(p, 12, xstrdup(advice));
+        report_line_indent(p->f, 12, xstrdup(advice));
     free(thread);
     free(object);
     free(place);
@@ -463,10 +439,13 @@ static void report_page_write_findings(const struct report_page *p)
     for (uint32_t i = 0; i < t->row_count; i++)
         wanted += report_page_finding_wanted(p, i);
     if (wanted)
-        report_page_title(p, "Key findings (estimated gain)", wanted > most ? wanted - most : 0,
-                          "report --all");
+        report_line_title(p->f, "Key findings (estimated gain)", wanted > most ? wanted - most : 0,
+                          "report --all", p->source);
     for (uint32_t n = 0; n < most && (row = report_page_next_finding(p, marked)) != NO_ROW; n++)
-        report_page_write_finding(p, row, n < ADVISED);
+        if (report_page_cell(t, row, "on_cpu")->is == CELL_LINE)
+            report_page_write_preempted_holder(p, row);
+        else
+            report_page_write_finding(p, row, n < ADVISED);
     free(marked);
 }
 
@@ -499,9 +478,10 @@ static void report_page_write_bar(const struct report_page *p, uint32_t row, int
         most_ns = ns > most_ns ? ns : most_ns;
     }
     int pad = width - (int)text_table_width(name);
-    report_page_line(p, xasprintf("  %s%*s|%-*s| %s %.0f %% of %s", name, pad > 0 ? pad : 0, "",
-                                  BAR, bar, report_page_states[most].state,
-                                  life_ns ? 100.0 * (double)most_ns / (double)life_ns : 0, life));
+    report_line_print(p->f,
+                      xasprintf("  %s%*s|%-*s| %s %.0f %% of %s", name, pad > 0 ? pad : 0, "", BAR,
+                                bar, report_page_states[most].state,
+                                life_ns ? 100.0 * (double)most_ns / (double)life_ns : 0, life));
     free(name);
     free(life);
 }
@@ -521,11 +501,11 @@ static void report_page_write_states(const struct report_page *p)
         free(name);
     }
     width = 1 + (width < NAME ? width : NAME);
-    report_page_title(p, "Where the time went", t->row_count - shown, "states");
+    report_line_title(p->f, "Where the time went", t->row_count - shown, "states", p->source);
     for (uint32_t i = 0; i < shown; i++)
         report_page_write_bar(p, i, longest_ns, width);
-    report_page_line(
-        p, xasprintf("  %*s # running  - runnable (no CPU)  = blocked  . off-CPU", width, ""));
+    report_line_print(
+        p->f, xasprintf("  %*s # running  - runnable (no CPU)  = blocked  . off-CPU", width, ""));
 }
 
 /* ---- waits ---- */
@@ -547,10 +527,10 @@ static void report_page_write_wait(const struct report_page *p, uint32_t row)
     int64_t count = report_page_number(t, row, "count");
     char *times = count > 1 ? xasprintf("%lldx ", (long long)count) : xstrdup("");
     const char *cause = report_page_text(t, row, "cause");
-    report_page_paragraph(p, took,
-                          xasprintf("%s%s%s%s%s%s%s%.*s", times, report_page_text(t, row, "type"),
-                                    *object ? " " : "", object, *place ? " at " : "", place,
-                                    *cause ? ": " : "", (int)strcspn(cause, ","), cause));
+    report_line_wrap(p->f, took,
+                     xasprintf("%s%s%s%s%s%s%s%.*s", times, report_page_text(t, row, "type"),
+                               *object ? " " : "", object, *place ? " at " : "", place,
+                               *cause ? ": " : "", (int)strcspn(cause, ","), cause));
     free(place);
     free(object);
     free(times);
@@ -559,8 +539,8 @@ static void report_page_write_wait(const struct report_page *p, uint32_t row)
     char *segment = report_page_cell_text(p, t, row + 1, "segment"),
          *thread = report_page_cell_text(p, t, row + 1, "thread"),
          *share = report_page_cell_text(p, t, row + 1, "share");
-    report_page_line(p, xasprintf("            %s caused by %s%s%s", share, thread,
-                                  *thread ? ": " : "", segment));
+    report_line_print(p->f, xasprintf("            %s caused by %s%s%s", share, thread,
+                                      *thread ? ": " : "", segment));
     free(segment);
     free(thread);
     free(share);
@@ -574,8 +554,8 @@ static void report_page_write_waits(const struct report_page *p)
         groups++;
     if (!groups)
         return;
-    report_page_title(p, "Longest waits and their causes", groups > most ? groups - most : 0,
-                      "waits");
+    report_line_title(p->f, "Longest waits and their causes", groups > most ? groups - most : 0,
+                      "waits", p->source);
     for (uint32_t i = 0; i < t->row_count && n < most; i = report_page_next_group(t, i), n++)
         report_page_write_wait(p, i);
 }
@@ -588,13 +568,14 @@ static void report_page_write_path(const struct report_page *p)
     uint32_t shown = t->row_count < SEGMENTS ? t->row_count : SEGMENTS;
     if (!shown)
         return;
-    report_page_title(p, "Critical path (time, share, what-if gain)", t->row_count - shown, "path");
+    report_line_title(p->f, "Critical path (time, share, what-if gain)", t->row_count - shown,
+                      "path", p->source);
     for (uint32_t i = 0; i < shown; i++) {
         char *segment = report_page_cell_text(p, t, i, "segment"),
              *share = report_page_cell_text(p, t, i, "share"),
              *took = report_page_time_column(report_page_number(t, i, "critical_path_ns")),
              *gain = report_page_time_column(report_page_number(t, i, "whatif_gain_ns"));
-        report_page_paragraph(p, xasprintf("%s%7s%s", took, share, gain), segment);
+        report_line_wrap(p->f, xasprintf("%s%7s%s", took, share, gain), segment);
         free(share);
         free(took);
         free(gain);

@@ -5,6 +5,7 @@
 
 #include "clients/connection/result_table.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 /* The tables that the page is made from. */
@@ -32,5 +33,21 @@ void report_page_write(FILE *f, const struct table_names *names,
 /* Writes the title, the command and the figures of a run, and notes about missing data. */
 void report_page_header(struct text_table *sheet, const struct table_names *names,
                         const struct result_table *run);
+
+/* ---- report line ---- */
+
+#define REPORT_WIDTH 80
+
+/* Prints a line that is cut at the width, and frees it. */
+void report_line_print(FILE *f, char *line);
+/* Prints text in as many lines as it needs, the first one after `begin`, the others at its width.
+ * Frees both. */
+void report_line_wrap(FILE *f, char *begin, char *text);
+/* Does the same with a blank margin. */
+void report_line_indent(FILE *f, int indent, char *text);
+/* Prints a title, with the command that shows more at the right; left: how many more. source: the
+ * operand of that command, if there is room; NULL: none. */
+void report_line_title(FILE *f, const char *title, uint32_t left, const char *command,
+                       const char *source);
 
 #endif

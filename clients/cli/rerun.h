@@ -1,10 +1,26 @@
-/* Running a program again under `poet record`, as a trace says that it was run. */
+/* Running a program again under `poet record`, as a trace says that it was run: its arguments,
+ * and its environment. */
 #ifndef CLIENTS_CLI_RERUN_H
 #define CLIENTS_CLI_RERUN_H
 
-#include "clients/metadata/trace_metadata.h"
 #include "clients/cli/command.h"
-#include "clients/cli/preload_check.h"
+#include "clients/cli/preload.h"
+#include "clients/metadata/trace_metadata.h"
+
+#include <stdbool.h>
+
+/* ---- its environment ---- */
+
+/* Sets the variables of this process whose values are recorded, and unsets those of the same
+ * descriptions that were not set; prints which changed, unless quiet. */
+void variables_restore(const struct command *command, const struct trace_metadata *book,
+                       bool quiet);
+/* Returns how the environment of this process differs from the recorded one: "A has another value;
+ * B is not set", in new memory; NULL: no recorded variable differs. Variables that a shell or a
+ * terminal changes by itself are ignored. */
+char *variables_differ(const struct trace_metadata *book);
+
+/* ---- the program ---- */
 
 struct rerun {
     const char *output; /* the new trace */

@@ -2,11 +2,11 @@
 #define _GNU_SOURCE
 #include "clients/cli/command.h"
 
-#include "clients/connection/run_discovery.h"
-#include "clients/connection/note_file.h"
 #include "base/alloc.h"
-#include "wire/trace_header.h"
+#include "clients/connection/note_file.h"
+#include "clients/connection/session.h"
 #include "config/options.h"
+#include "wire/trace_header.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,6 +72,17 @@ static bool rm_user_confirms(const struct rm_options *r, const char *path, uint6
     return yes;
 }
 
+/* Removes the files beside a trace. */
+static void rm_remove_beside(const char *path)
+{
+    size_t size = strlen(path) + TRACEHEAD_BESIDE_BYTES;
+    char *results = xmalloc(size);
+    note_file_forget(path);
+    tracehead_beside(results, size, path, TRACEHEAD_RESULTS);
+    unlink(results);
+    free(results);
+}
+
 static void remove_one(struct rm_options *r, const char *path)
 {
     struct stat st, now;
@@ -89,7 +100,7 @@ static void remove_one(struct rm_options *r, const char *path)
             r->removed++;
             r->bytes += bytes;
             if (!r->pretend)
-                note_file_forget(path);
+                rm_remove_beside(path);
             if (r->pretend)
                 puts(path);
         }

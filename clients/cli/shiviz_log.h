@@ -2,15 +2,8 @@
  *
  * An expression with the named groups `host`, `clock` and `event` is matched repeatedly through the
  * text; other named groups are kept as fields. A clock is a JSON object: host -> number. The group
- * `timestamp`, or else `date` and `time`, is the time of the event.
- *
- * Rules for clocks (Fidge 1988, Mattern 1989): each host counts its own events 1, 2, 3, ...; a
- * clock counts its own host; no entry exceeds the number of events of that host; it never decreases
- * along a host; and it includes the clock of every event that it names.
- *
- * A host that counts from 1 again has restarted: it is another line from there on. Its clock starts
- * with what others know of the earlier one, and theirs keep the larger count, so they may be after
- * it without any trace of that: such events are uncertain. */
+ * `timestamp`, or else `date` and `time`, is the time of the event. shiviz_clocks.c checks
+ * the clocks. */
 #ifndef CLIENTS_CLI_SHIVIZ_LOG_H
 #define CLIENTS_CLI_SHIVIZ_LOG_H
 
@@ -84,5 +77,14 @@ bool shiviz_read(const struct shiviz_text *text, struct shiviz_log **logs, size_
  * chosen so that they are dates. NULL: not all events have a time. */
 uint64_t *shiviz_times(const struct shiviz_log *log, uint64_t unit);
 void shiviz_free(struct shiviz_log *logs, size_t count);
+
+/* ---- shiviz clocks ---- */
+
+/* Returns the number of a host in the clock of an event; 0: it has none. */
+uint64_t shiviz_clock_of(const struct shiviz_event *event, uint32_t host);
+/* Numbers the events of one execution, splits the hosts that restarted, and finds the causes of
+ * each event. Returns false with a one-line message in `error`, with file and line, if a rule is
+ * broken. */
+bool shiviz_clocks_check(struct shiviz_log *log, char *error, size_t error_size);
 
 #endif

@@ -1,11 +1,10 @@
 /* poet show: prints the diagram in the terminal. */
 #define _GNU_SOURCE
-#include "clients/cli/terminal_color.h"
-#include "clients/cli/diagram_scene.h"
-#include "clients/cli/pager.h"
-#include "clients/cli/diagram_options.h"
-#include "render/scene_text.h"
+#include "clients/cli/diagram.h"
+#include "clients/cli/diagram_output.h"
+#include "clients/cli/terminal.h"
 #include "config/options.h"
+#include "render/scene_text.h"
 
 #include <langinfo.h>
 #include <locale.h>

@@ -1,9 +1,8 @@
 /* poet source: the program's source, annotated with run time and wait time. */
-#include "clients/cli/table_progress.h"
-#include "clients/cli/label_option.h"
-#include "clients/sourcefile/annotated_source.h"
-#include "clients/cli/table_options.h"
 #include "base/alloc.h"
+#include "clients/cli/command_source.h"
+#include "clients/cli/table_options.h"
+#include "clients/sourcefile/annotated_source.h"
 #include "config/options.h"
 
 #include <errno.h>
@@ -220,7 +219,7 @@ static int run_on(struct source_options *w, int argc, char **argv, int first)
         return status;
     struct command_source subject;
     struct table_section section = {.make = source_make_table,
-                                    .words = w->file ? annotated_words_write : NULL};
+                                    .words = w->file ? annotated_source_write : NULL};
     if (w->tables.columns)
         section.words = NULL;
     table_progress_begin(w->tables.command);

@@ -1,13 +1,13 @@
 /* poet stat and poet runs: trace statistics, and the runs of a server. */
 #define _GNU_SOURCE
-#include "clients/cli/input_files.h"
 #include "clients/cli/command.h"
 #include "clients/cli/command_source.h"
+#include "clients/cli/input_files.h"
 
-#include "clients/cli/json_output.h"
 #include "base/alloc.h"
+#include "clients/cli/output_format.h"
+#include "wire/event_types.h"
 #include "wire/limits.h"
-#include "wire/event_id.h"
 #include "wire/text.h"
 
 #include <json-c/json.h>

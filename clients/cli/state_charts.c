@@ -1,17 +1,17 @@
+/* Charts of thread states along time, in a file or on the terminal. */
 #define _GNU_SOURCE
-#include "clients/cli/state_charts.h"
+#include "clients/cli/chart_output.h"
 
-#include "clients/cli/pager.h"
 #include "base/alloc.h"
+#include "clients/cli/output_format.h"
+#include "clients/cli/terminal.h"
 #include "render/state_chart.h"
-#include "wire/request_body.h"
 #include "wire/limits.h"
+#include "wire/request.h"
 #include "wire/state_bands.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
 /* Columns of the table of states. */
@@ -79,7 +79,7 @@ static void state_charts_receive_strip(void *user, const struct response_chunk *
     decoder_finish(answer->in);
 }
 
-static struct chart_pixel pixel_of(const struct state_band_cell *cell)
+static struct chart_pixel state_charts_pixel(const struct state_band_cell *cell)
 {
     static const uint8_t states[BAND_LIVINGS] = {
         [BAND_LIVING_START] = CHART_START,         [BAND_LIVING_READY] = CHART_READY,
@@ -105,7 +105,7 @@ static void state_charts_copy_shares(struct state_charts *c, uint32_t first, uin
         if (row == first + count || s->pixels != c->chart.pixels || s->classes != BAND_LIVINGS)
             return;
         for (uint32_t p = 0; p < s->pixels; p++)
-            c->chart.rows[row].pixels[p] = pixel_of(&s->cells[(size_t)i * s->pixels + p]);
+            c->chart.rows[row].pixels[p] = state_charts_pixel(&s->cells[(size_t)i * s->pixels + p]);
     }
 }
 
@@ -151,7 +151,7 @@ static bool state_charts_request_shares(struct state_charts *c, struct command_s
 /* ---- the critical path ---- */
 
 /* Returns 1 + the row of each line, 0: none; the caller frees it. *lines: its length. */
-static uint32_t *rows_by_line(const struct state_charts *c, uint32_t *lines)
+static uint32_t *state_charts_rows_by_line(const struct state_charts *c, uint32_t *lines)
 {
     *lines = 0;
     for (uint32_t i = 0; i < c->row_count; i++)
@@ -170,7 +170,7 @@ static void state_charts_receive_path(struct state_charts *c, const struct resul
     if (thread == pieces->column_count || from == pieces->column_count ||
         took == pieces->column_count)
         return;
-    uint32_t *rows = rows_by_line(c, &lines);
+    uint32_t *rows = state_charts_rows_by_line(c, &lines);
     for (uint32_t i = 0; i < pieces->row_count; i++) {
         const struct table_cell *cells = result_table_cells(pieces, i);
         bool is = cells[thread].is == CELL_LINE && cells[thread].line < lines;
@@ -259,51 +259,25 @@ static void state_charts_build(struct state_charts *c, const struct result_table
 
 /* ---- output ---- */
 
-static unsigned terminal_width(void)
-{
-    unsigned columns = pager_columns();
-    return columns ? columns : 100;
-}
+static void state_charts_print(const void *chart, FILE *f) { state_chart_text_print(chart, f); }
 
-static int write_text(const struct state_charts *c)
-{
-    const char *file = c->tables->file;
-    FILE *f = file ? fopen(file, "we") : stdout;
-    if (!f)
-        return command_fail(c->tables->command, "%s: %s", file, strerror(errno));
-    state_chart_text_print(&c->chart, f);
-    bool bad = ferror(f);
-    if (file)
-        bad |= fclose(f) != 0;
-    return bad && file ? command_fail(c->tables->command, "%s: %s", file, strerror(errno))
-                       : EXIT_DONE;
-}
-
-static bool state_charts_has_suffix(const char *file, const char *ending)
-{
-    size_t n = strlen(file), e = strlen(ending);
-    return n > e && strcasecmp(file + n - e, ending) == 0;
-}
-
-static int write_picture(const struct state_charts *c)
+static int state_charts_draw(const struct state_charts *c)
 {
     const char *file = c->tables->file;
     struct document_options page = c->tables->page;
-    page.format = state_charts_has_suffix(file, ".pdf")   ? DOCUMENT_PDF
-                  : state_charts_has_suffix(file, ".svg") ? DOCUMENT_SVG
-                                                          : DOCUMENT_PNG;
+    page.format = output_format_document(output_format_of(file));
     page.title = c->title;
     page.date = (time_t)(c->book->run.wall_ns / 1000000000u);
     const char *why = state_chart_write(&c->chart, &page, file);
     return why ? command_fail(c->tables->command, "%s: %s", file, why) : EXIT_DONE;
 }
 
-static int write_chart(struct state_charts *c, struct command_source *subject)
+static int state_charts_write_chart(struct state_charts *c, struct command_source *subject)
 {
     const char *file = c->tables->file;
-    bool text = !file || state_charts_has_suffix(file, ".txt");
-    if (!text && !state_charts_has_suffix(file, ".pdf") && !state_charts_has_suffix(file, ".svg") &&
-        !state_charts_has_suffix(file, ".png"))
+    enum output_format format = file ? output_format_of(file) : OUTPUT_TEXT;
+    bool text = format == OUTPUT_TEXT;
+    if (!text && !output_format_is_picture(format))
         return command_usage(c->tables->command, "-o %s: a chart is a .pdf, .svg, .png or .txt",
                              file);
     if (!c->row_count)
@@ -312,11 +286,13 @@ static int write_chart(struct state_charts *c, struct command_source *subject)
         return command_fail(c->tables->command,
                             "%u threads are too many for a picture: choose some with --threads",
                             c->row_count);
-    c->chart.pixels = text ? state_chart_text_width(&c->chart, terminal_width())
+    c->chart.pixels = text ? state_chart_text_width(&c->chart, terminal_text_columns())
                            : state_chart_pixels(&c->chart, &c->tables->page);
     if (!state_charts_request_shares(c, subject))
         return EXIT_FAILED;
-    return text ? write_text(c) : write_picture(c);
+    return text ? output_format_print(c->tables->command, c->tables->file, state_charts_print,
+                                      &c->chart)
+                : state_charts_draw(c);
 }
 
 int state_charts_write(const struct table_settings *o, struct command_source *subject,
@@ -329,7 +305,7 @@ int state_charts_write(const struct table_settings *o, struct command_source *su
             return command_fail(o->command, "the server sends no %s of states", wanted[i]);
     }
     state_charts_build(&c, pieces);
-    int status = write_chart(&c, subject);
+    int status = state_charts_write_chart(&c, subject);
     for (uint32_t i = 0; i < c.chart.row_count; i++)
         free(c.chart.rows[i].pixels);
     state_bands_free(&c.strip);

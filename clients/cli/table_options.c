@@ -1,10 +1,11 @@
 /* The options shared by all commands that print a table. */
 #include "clients/cli/table_options.h"
 
-#include "clients/cli/terminal_color.h"
-#include "clients/cli/label_option.h"
-#include "clients/cli/paper_size.h"
 #include "base/alloc.h"
+#include "clients/cli/finding_options.h"
+#include "clients/cli/paper_size.h"
+#include "clients/cli/terminal.h"
+#include "clients/metadata/event_text.h"
 #include "config/options.h"
 
 #include <errno.h>
@@ -144,43 +145,28 @@ static error_t table_options_parse_event(const struct table_settings *o, struct 
     return bad(o, "%s: not an event (LINE:NUMBER, as in 2:17)", value);
 }
 
-/* Parses "1.5s", "20ms", ... to ns. */
-static bool read_time(const char *value, int64_t *ns)
+bool table_end_read(const char *value, struct table_end *end)
 {
-    static const struct {
-        const char *word;
-        double ns;
-    } units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
-    char *end;
-    double v = strtod(value, &end);
-    for (size_t i = 0; end != value && i < sizeof units / sizeof *units; i++)
-        if (strcmp(end, units[i].word) == 0 && fabs(v) < 9e18 / units[i].ns) {
-            *ns = (int64_t)llround(v * units[i].ns);
-            return true;
-        }
-    return false;
+    *end = (struct table_end){.is = TABLE_AT_NS};
+    if (duration_read(value, &end->at))
+        return true;
+    end->is = TABLE_AT_EVENT;
+    return event_id_parse(value, &end->event) && end->event.line &&
+           !(end->event.line & HIDDEN_LINE);
 }
 
 static error_t table_options_parse_end(const struct table_settings *o, struct table_end *end,
                                        const char *value)
 {
-    *end = (struct table_end){0};
-    if (read_time(value, &end->at)) {
-        end->is = TABLE_AT_NS;
-        return 0;
-    }
-    end->is = TABLE_AT_EVENT;
-    if (event_id_parse(value, &end->event) && end->event.line && !(end->event.line & HIDDEN_LINE))
-        return 0;
-    return bad(o, "%s: not an event (2:17) or a time (20ms)", value);
+    return table_end_read(value, end) ? 0
+                                      : bad(o, "%s: not an event (2:17) or a time (20ms)", value);
 }
 
 static error_t table_options_parse_top(struct table_settings *o, const char *value)
 {
-    char *end;
-    unsigned long n = strtoul(value, &end, 10);
-    o->top = (unsigned)n;
-    return *end || !n || n > UINT32_MAX ? bad(o, "--top %s: not a number of rows", value) : 0;
+    return command_number(value, UINT32_MAX, &o->top)
+               ? 0
+               : bad(o, "--top %s: not a number of rows", value);
 }
 
 static error_t table_options_parse_width(struct table_settings *o, const char *value)
@@ -249,3 +235,7 @@ const struct argp_child tables_children[] = {{&tables_options, 0, NULL, 0},
                                              {&color_options, 0, NULL, 0},
                                              {&options_common, 0, NULL, 0},
                                              {0}};
+
+const struct argp_child tables_finding_children[] = {
+    {&tables_options, 0, NULL, 0}, {&finding_options, 0, NULL, 0}, {&labels_options, 0, NULL, 0},
+    {&color_options, 0, NULL, 0},  {&options_common, 0, NULL, 0},  {0}};

@@ -1,11 +1,12 @@
-/* Options of all commands that print a table, and the output of the response: text, JSON, CSV, an
- * image. */
+/* Options of all commands that print a table, its request, and the output of the response: text,
+ * JSON, CSV, an image. */
 #ifndef CLIENTS_CLI_TABLE_OPTIONS_H
 #define CLIENTS_CLI_TABLE_OPTIONS_H
 
 #include "clients/cli/command_source.h"
 #include "clients/connection/result_table.h"
 #include "render/document.h"
+#include "wire/table_rows.h"
 
 #include <argp.h>
 
@@ -18,6 +19,9 @@ struct table_settings {
     bool json, csv, follow, backwards, tree, raw;
     struct document_options page;
     bool paper; /* a PDF has A4 pages */
+    unsigned
+        findings; /* the enum finding_group that the command reports (run_findings.h); 0: none */
+    const char *finding_kinds; /* of predictions; NULL: the default */
 };
 
 /* A child of the tables of such commands; its input is a struct table_settings, with its command
@@ -25,6 +29,8 @@ struct table_settings {
 extern const struct argp tables_options;
 /* It, and the other options of such a command: labels, color, help. */
 extern const struct argp_child tables_children[];
+/* These options and those of findings (finding_options.h), for commands that report such. */
+extern const struct argp_child tables_finding_children[];
 
 /* One table of a command, or one of several below each other. */
 struct table_section {
@@ -62,12 +68,28 @@ bool table_request_label_lines(const struct table_settings *tables, struct table
                                struct command_source *subject);
 /* Returns which lines must be known for it. */
 enum session_lines table_request_session_lines(const struct table_settings *tables);
-/* The parser, and the whole implementation, of commands that have no other options, and one
- * table. */
-error_t table_output_parse_only(int key, char *value, struct argp_state *state);
-int table_output_only(const struct command *command, int argc, char **argv, const char *what);
 /* The rest of a command: opens the source and writes the tables. */
 int table_output_command(struct table_settings *tables, int argc, char **argv, int first,
                          const struct table_section *sections, size_t count);
+
+/* Reads an end of a range: an event, "2:17", or a time, "1.5s"; returns false if it is neither. */
+bool table_end_read(const char *value, struct table_end *end);
+
+/* ---- requests: progress on a terminal, cancellation by Ctrl-C, and errors ---- */
+
+/* From now on Ctrl-C cancels the request, prints that it did, and exits with 130. */
+void table_progress_begin(const struct command *command);
+/* Requests a table (frees body) and waits for it; reports an error and returns false if there is no
+ * response. After a second it shows on standard error, if that is a terminal, how many events were
+ * examined so far. */
+bool table_progress_request(const struct command *command, struct command_source *subject,
+                            struct encoder *body, struct result_table *table);
+/* Sets the name of a file that is being written, and that Ctrl-C removes; NULL: none. */
+void table_progress_set_file(const char *part);
+
+/* Reports that a table has no such column, with the most similar one; returns the exit status. */
+int table_request_missing_column(const struct table_settings *tables,
+                                 const struct result_table *table, const char *option,
+                                 const char *column);
 
 #endif

@@ -1,33 +1,258 @@
 /* Output of tables in the requested format (table_options.h). */
 #define _GNU_SOURCE
-#include "clients/cli/table_progress.h"
-#include "clients/cli/chart_output.h"
-#include "clients/cli/label_option.h"
-#include "clients/cli/narrow_table.h"
-#include "clients/cli/pager.h"
-#include "clients/cli/paper_size.h"
-#include "clients/cli/table_request.h"
-#include "clients/cli/table_formats.h"
-#include "clients/cli/table_options.h"
-#include "clients/connection/table_diff.h"
 #include "base/alloc.h"
+#include "clients/cli/chart_output.h"
+#include "clients/cli/command_source.h"
+#include "clients/cli/finding_options.h"
+#include "clients/cli/narrow_table.h"
+#include "clients/cli/output_format.h"
+#include "clients/cli/paper_size.h"
+#include "clients/cli/table_options.h"
+#include "clients/cli/terminal.h"
+#include "clients/connection/result_table.h"
+#include "clients/connection/stack_frames.h"
+#include "clients/connection/table_diff.h"
 #include "render/table_page.h"
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <json-c/json.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
-enum table_output_form { FORM_TEXT, FORM_JSON, FORM_CSV, FORM_PDF, FORM_SVG, FORM_PNG, FORMS };
+/* ---- text: aligned, with totals and notes ---- */
+
+static size_t table_text_indent(const struct text_table_row *row, uint32_t column)
+{
+    return column ? 0 : 2 * (size_t)row->depth;
+}
+
+static size_t *table_text_widths(const struct text_table *s)
+{
+    size_t *widths = xcalloc(s->column_count, sizeof *widths);
+    for (uint32_t k = 0; k < s->column_count; k++)
+        widths[k] = text_table_width(s->columns[k].title);
+    for (uint32_t i = 0; i < s->row_count; i++)
+        for (uint32_t k = 0; k < s->column_count; k++) {
+            size_t n = table_text_indent(&s->rows[i], k) + text_table_width(s->rows[i].cells[k]);
+            widths[k] = n > widths[k] ? n : widths[k];
+        }
+    return widths;
+}
+
+struct line_so_far {
+    FILE *f;
+    size_t owed; /* blanks to be written before the next text */
+};
+
+static void table_text_print_cell(struct line_so_far *l, bool right, size_t width, size_t indent,
+                                  const char *text)
+{
+    size_t pad = width - indent - text_table_width(text);
+    l->owed += indent + (right ? pad : 0);
+    if (*text) {
+        fprintf(l->f, "%*s%s", (int)l->owed, "", text);
+        l->owed = 0;
+    }
+    l->owed += (right ? 0 : pad) + 2;
+}
+
+/* row NULL: the titles. Writes no trailing blanks. */
+static void table_text_print_row(FILE *f, const struct text_table *s, const size_t *widths,
+                                 const struct text_table_row *row)
+{
+    struct line_so_far l = {f, 0};
+    for (uint32_t k = 0; k < s->column_count; k++)
+        table_text_print_cell(&l, s->columns[k].right, widths[k],
+                              row ? table_text_indent(row, k) : 0,
+                              row ? row->cells[k] : s->columns[k].title);
+    fputc('\n', f);
+}
+
+/* Returns whether there are rows other than the total. */
+static bool table_text_has_rows(const struct text_table *s)
+{
+    return s->row_count && !s->rows[0].total;
+}
+
+/* Aligned, with totals and notes; preceded by a blank line unless it is the first. */
+static void table_text_print(FILE *f, const struct text_table *s, bool first)
+{
+    size_t *widths = table_text_widths(s);
+    bool color = f == stdout, rows = table_text_has_rows(s);
+    fprintf(f, "%s%s%s%s\n", first ? "" : "\n", color ? terminal_color_begin(COLOR_HEAD) : "",
+            s->title, color ? terminal_color_end() : "");
+    if (rows)
+        table_text_print_row(f, s, widths, NULL);
+    for (uint32_t i = 0; rows && i < s->row_count; i++)
+        table_text_print_row(f, s, widths, &s->rows[i]);
+    for (uint32_t i = 0; i < s->note_count; i++)
+        fprintf(f, "%s%s\n", s->head ? "" : "note: ", s->notes[i]);
+    free(widths);
+}
+
+/* ---- JSON ---- */
+
+static struct json_object *table_json_cell(const struct table_names *names,
+                                           const struct table_column *column,
+                                           const struct table_cell *cell)
+{
+    if (cell->is == CELL_NULL || (cell->is == CELL_PLACE && !cell->place.address))
+        return NULL;
+    if (cell->is == CELL_NUMBER)
+        return json_object_new_int64(cell->number);
+    if (cell->is == CELL_REAL)
+        return json_object_new_double(cell->real);
+    return json_take_text(result_table_cell_text(names, column, cell));
+}
+
+static void table_json_print_object(FILE *f, struct json_object *o)
+{
+    json_write(f, o);
+    fputc('\n', f);
+}
+
+static struct json_object *table_json_cells(const struct table_names *names,
+                                            const struct result_table *t,
+                                            const struct table_cell *cells, const uint32_t *columns,
+                                            uint32_t count)
+{
+    struct json_object *o = json_object_new_object();
+    for (uint32_t i = 0; i < count; i++)
+        json_object_object_add(o, t->columns[columns[i]].name,
+                               table_json_cell(names, &t->columns[columns[i]], &cells[columns[i]]));
+    return o;
+}
+
+static void table_json_head(FILE *f, const char *what, const struct table_names *names,
+                            const struct result_table *t, const uint32_t *columns, uint32_t count)
+{
+    struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+    for (uint32_t i = 0; i < count; i++) {
+        const struct table_column *c = &t->columns[columns[i]];
+        struct json_object *column = json_object_new_object();
+        json_object_object_add(column, "name", json_object_new_string(c->name));
+        json_object_object_add(column, "title", json_object_new_string(c->title));
+        json_object_object_add(column, "unit", json_object_new_string(c->unit));
+        json_object_object_add(column, "kind",
+                               json_object_new_string(table_column_kind_name(c->kind)));
+        json_object_object_add(column, "exact", json_object_new_boolean(c->exact));
+        json_object_object_add(column, "source", json_object_new_string(c->source));
+        json_object_array_add(list, column);
+    }
+    json_object_object_add(o, "table", json_object_new_string(what ? what : t->title));
+    json_object_object_add(o, "title", json_object_new_string(t->title));
+    json_object_object_add(o, "run", json_object_new_string(names->book->run.name));
+    json_object_object_add(o, "start_ns", json_object_new_uint64(names->book->run.wall_ns));
+    json_object_object_add(o, "columns", list);
+    table_json_print_object(f, o);
+}
+
+static void table_json_row(FILE *f, const struct table_names *names, const struct result_table *t,
+                           uint32_t row, const uint32_t *columns, uint32_t count)
+{
+    const struct table_row *r = &t->rows[row];
+    struct json_object *o = json_object_new_object(), *lines = json_object_new_array(),
+                       *context = json_object_new_array();
+    for (uint32_t i = 0; i < r->line_count; i++)
+        json_object_array_add(lines, json_object_new_int64(r->lines[i]));
+    for (uint32_t i = 0; i < r->context_count; i++) {
+        uint32_t frames = stack_frames_count(names, r->context[i]);
+        for (uint32_t k = 0; k < frames; k++)
+            json_object_array_add(context,
+                                  json_take_text(stack_frames_text(names, r->context[i], k)));
+    }
+    json_object_object_add(o, "row",
+                           table_json_cells(names, t, result_table_cells(t, row), columns, count));
+    json_object_object_add(o, "depth", json_object_new_int64(r->depth));
+    json_object_object_add(o, "lines", lines);
+    json_object_object_add(o, "event", json_event_id(r->event));
+    json_object_object_add(o, "context", context);
+    table_json_print_object(f, o);
+}
+
+/* what: a stable identifier of the table for scripts; NULL: the title. */
+static void table_json_print(FILE *f, const char *what, const struct table_names *names,
+                             const struct result_table *t, const uint32_t *columns, uint32_t count)
+{
+    struct json_object *end = json_object_new_object(), *total = json_object_new_object(),
+                       *notes = json_object_new_array();
+    table_json_head(f, what, names, t, columns, count);
+    for (uint32_t i = 0; i < t->row_count; i++)
+        table_json_row(f, names, t, i, columns, count);
+    for (uint32_t i = 0; t->total && i < t->column_count; i++)
+        if (t->total[i].is != CELL_NULL)
+            json_object_object_add(total, t->columns[i].name,
+                                   table_json_cell(names, &t->columns[i], &t->total[i]));
+    for (uint32_t i = 0; i < t->note_count; i++)
+        json_object_array_add(notes, json_object_new_string(t->notes[i]));
+    json_object_object_add(end, "total", total);
+    json_object_object_add(end, "notes", notes);
+    table_json_print_object(f, end);
+}
+
+/* ---- CSV ---- */
+
+static void table_csv_text(FILE *f, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, f);
+        return;
+    }
+    fputc('"', f);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', f);
+        fputc(*text, f);
+    }
+    fputc('"', f);
+}
+
+static void table_csv_cell(FILE *f, const struct table_names *names,
+                           const struct table_column *column, const struct table_cell *cell)
+{
+    if (cell->is == CELL_NULL || (cell->is == CELL_PLACE && !cell->place.address))
+        return;
+    if (cell->is == CELL_NUMBER) {
+        fprintf(f, "%lld", (long long)cell->number);
+    } else if (cell->is == CELL_REAL) {
+        fprintf(f, "%.17g", cell->real);
+    } else {
+        char *text = result_table_cell_text(names, column, cell);
+        table_csv_text(f, text);
+        free(text);
+    }
+}
+
+/* RFC 4180: null is empty, times are whole ns. */
+static void table_csv_print(FILE *f, const struct table_names *names, const struct result_table *t,
+                            const uint32_t *columns, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        fputs(i ? "," : "", f);
+        table_csv_text(f, t->columns[columns[i]].name);
+    }
+    fputs("\r\n", f);
+    for (uint32_t row = 0; row < t->row_count; row++) {
+        for (uint32_t i = 0; i < count; i++) {
+            fputs(i ? "," : "", f);
+            table_csv_cell(f, names, &t->columns[columns[i]],
+                           &result_table_cells(t, row)[columns[i]]);
+        }
+        fputs("\r\n", f);
+    }
+}
+
+/* ---- one command ---- */
 
 /* The output of one command. */
 struct table_writer {
     const struct table_settings *tables;
     struct command_source *subject;
-    enum table_output_form form;
+    enum output_format format;
     FILE *f; /* for text, JSON and CSV */
     struct text_table *sheets; /* for an image */
     uint32_t sheet_count;
@@ -60,8 +285,8 @@ static int table_output_request_other(const struct table_settings *o,
 /* ---- writing ---- */
 
 /* Sets the title, with the name of the run unless the page has a heading about it. */
-static void set_title(struct text_table *sheet, const struct table_section *section,
-                      const struct table_names *names, const struct result_table *t)
+static void table_output_set_title(struct text_table *sheet, const struct table_section *section,
+                                   const struct table_names *names, const struct result_table *t)
 {
     const char *title = section->title ? section->title : t->title;
     free(sheet->title);
@@ -70,7 +295,8 @@ static void set_title(struct text_table *sheet, const struct table_section *sect
 }
 
 /* Appends the start of the run to the first title; on a terminal also its age. */
-static void date_title(struct text_table *sheet, const struct session *source, bool age)
+static void table_output_date_title(struct text_table *sheet, const struct session *source,
+                                    bool age)
 {
     char *begun = command_source_begin_named(source, age),
          *title = xasprintf("%s; run of %s", sheet->title, begun);
@@ -79,9 +305,9 @@ static void date_title(struct text_table *sheet, const struct session *source, b
     sheet->title = title;
 }
 
-static void write_sheet(struct table_writer *w, const struct table_section *section,
-                        const struct table_names *names, const struct result_table *t,
-                        const uint32_t *columns, uint32_t count)
+static void table_output_write_sheet(struct table_writer *w, const struct table_section *section,
+                                     const struct table_names *names, const struct result_table *t,
+                                     const uint32_t *columns, uint32_t count)
 {
     struct text_table sheet = {0};
     if (section->rare && !t->row_count && !(section->words && t->total))
@@ -90,24 +316,24 @@ static void write_sheet(struct table_writer *w, const struct table_section *sect
         section->words(&sheet, names, t);
     } else {
         result_table_to_text(&sheet, names, t, columns, count);
-        set_title(&sheet, section, names, t);
+        table_output_set_title(&sheet, section, names, t);
     }
     if (!w->some && !w->sheet_count && !section->page)
-        date_title(&sheet, &w->subject->source,
-                   w->form == FORM_TEXT && w->f == stdout && pager_is_terminal());
-    if (w->form != FORM_TEXT) {
+        table_output_date_title(&sheet, &w->subject->source,
+                                w->format == OUTPUT_TEXT && w->f == stdout && pager_is_terminal());
+    if (w->format != OUTPUT_TEXT) {
         ARRAY_PUSH(w->sheets, w->sheet_count, sheet);
         return;
     }
     if (!section->words)
         narrow_table_shorten(&sheet);
-    table_format_text(w->f, &sheet, !w->some);
+    table_text_print(w->f, &sheet, !w->some);
     text_table_free(&sheet);
 }
 
 /* Difference columns follow the columns that they belong to: naming the latter selects both. The
  * caller frees the result. */
-static char *with_differences(const struct result_table *t, const char *list)
+static char *table_output_with_differences(const struct result_table *t, const char *list)
 {
     char *words = xstrdup(list), *all = xstrdup(""), *rest = words, *word;
     while ((word = strsep(&rest, ","))) {
@@ -127,14 +353,15 @@ static char *with_differences(const struct result_table *t, const char *list)
     return all;
 }
 
-static int write_table(struct table_writer *w, const struct table_section *section,
-                       const struct result_table *t)
+static int table_output_write_table(struct table_writer *w, const struct table_section *section,
+                                    const struct result_table *t)
 {
     struct table_names names = {&w->subject->source.book, w->subject->sites};
-    bool data = w->form == FORM_JSON || w->form == FORM_CSV;
+    bool data = w->format == OUTPUT_JSON || w->format == OUTPUT_CSV;
     const char *list = section->columns && !data ? section->columns : w->tables->columns;
     bool all = !list && data;
-    char *unknown = NULL, *both = list && w->tables->baseline ? with_differences(t, list) : NULL;
+    char *unknown = NULL,
+         *both = list && w->tables->baseline ? table_output_with_differences(t, list) : NULL;
     uint32_t count, *columns = result_table_choose_columns(t,
                                                            all    ? "all"
                                                            : both ? both
@@ -146,24 +373,24 @@ static int write_table(struct table_writer *w, const struct table_section *secti
         free(unknown);
         return status;
     }
-    if (w->form == FORM_JSON)
-        table_format_json(w->f, section->what, &names, t, columns, count);
-    else if (w->form == FORM_CSV)
-        table_format_csv(w->f, &names, t, columns, count);
+    if (w->format == OUTPUT_JSON)
+        table_json_print(w->f, section->what, &names, t, columns, count);
+    else if (w->format == OUTPUT_CSV)
+        table_csv_print(w->f, &names, t, columns, count);
     else
-        write_sheet(w, section, &names, t, columns, count);
+        table_output_write_sheet(w, section, &names, t, columns, count);
     w->some = true;
     free(columns);
     return EXIT_DONE;
 }
 
-static void add_note(struct result_table *t, const char *note)
+static void table_output_add_note(struct result_table *t, const char *note)
 {
     t->notes = xreallocarray(t->notes, t->note_count + 1, sizeof *t->notes);
     t->notes[t->note_count++] = xstrdup(note);
 }
 
-static int write_section(struct table_writer *w, const struct table_section *section)
+static int table_output_write_section(struct table_writer *w, const struct table_section *section)
 {
     struct result_table table = {0};
     if (section->page && section->by_time && w->tables->past_of.line)
@@ -172,66 +399,65 @@ static int write_section(struct table_writer *w, const struct table_section *sec
     if (status == EXIT_DONE && w->tables->baseline && !section->make)
         status = table_output_request_other(w->tables, section, w->subject, &table);
     if (status == EXIT_DONE && section->note)
-        add_note(&table, section->note);
+        table_output_add_note(&table, section->note);
     if (status == EXIT_DONE)
-        status = write_table(w, section, &table);
+        status = table_output_write_table(w, section, &table);
     result_table_free(&table);
     return status;
 }
 
 /* ---- output file ---- */
 
-/* Returns the format by the suffix of a file name; FORMS: none. */
-static enum table_output_form form_named(const char *file)
+/* Returns the format of a file by its suffix; OUTPUT_NO_FORMAT: tables have none of that name. */
+static enum output_format table_output_format(const char *file)
 {
-    static const char *const endings[FORMS] = {".txt", ".json", ".csv", ".pdf", ".svg", ".png"};
-    size_t n = strlen(file);
-    for (int i = 0; i < FORMS; i++)
-        if (n > strlen(endings[i]) && strcasecmp(file + n - strlen(endings[i]), endings[i]) == 0)
-            return (enum table_output_form)i;
-    return FORMS;
+    enum output_format format = output_format_of(file);
+    return format == OUTPUT_HTML ? OUTPUT_NO_FORMAT : format;
 }
 
-bool table_output_may_be_named(const char *file) { return form_named(file) != FORMS; }
+bool table_output_may_be_named(const char *file)
+{
+    return table_output_format(file) != OUTPUT_NO_FORMAT;
+}
 
-static enum table_output_form form_of(const struct table_settings *o)
+static enum output_format table_output_choose_format(const struct table_settings *o)
 {
     if (o->json || o->csv)
-        return o->json ? FORM_JSON : FORM_CSV;
-    return o->file ? form_named(o->file) : FORM_TEXT;
+        return o->json ? OUTPUT_JSON : OUTPUT_CSV;
+    return o->file ? table_output_format(o->file) : OUTPUT_TEXT;
 }
 
-static int write_picture(const struct table_writer *w)
+static int table_output_write_picture(const struct table_writer *w)
 {
     struct document_options page = w->tables->page;
     const struct trace_metadata *book = &w->subject->source.book;
-    page.format = w->form == FORM_PDF   ? DOCUMENT_PDF
-                  : w->form == FORM_SVG ? DOCUMENT_SVG
-                                        : DOCUMENT_PNG;
+    page.format = output_format_document(w->format);
     page.date = (time_t)(book->run.wall_ns / 1000000000u);
     page.title = w->sheet_count ? w->sheets[0].title : NULL;
-    if (w->tables->paper && w->form == FORM_PDF && page.width_pt <= 0)
+    if (w->tables->paper && w->format == OUTPUT_PDF && page.width_pt <= 0)
         paper_size_is_portrait(&page);
     const char *why = table_page_write(w->sheets, w->sheet_count, &page, w->tables->file);
     return why ? command_fail(w->tables->command, "%s: %s", w->tables->file, why) : EXIT_DONE;
 }
 
-static int write_all(struct table_writer *w, const struct table_section *sections, size_t count)
+static int table_output_write_all(struct table_writer *w, const struct table_section *sections,
+                                  size_t count)
 {
     int status = EXIT_DONE;
     for (size_t i = 0; i < count && status == EXIT_DONE; i++)
-        status = write_section(w, &sections[i]);
+        status = table_output_write_section(w, &sections[i]);
     return status;
 }
 
 /* Writes to FILE.part and renames it, so that an error leaves no partial file. */
-static int write_file(struct table_writer *w, const struct table_section *sections, size_t count)
+static int table_output_write_file(struct table_writer *w, const struct table_section *sections,
+                                   size_t count)
 {
     const char *file = w->tables->file;
     char *part = xasprintf("%s.part", file);
     table_progress_set_file(part);
     w->f = fopen(part, "we");
-    int status = w->f ? write_all(w, sections, count)
+    int status = w->f ? table_output_write_all(w, sections, count)
                       : command_fail(w->tables->command, "%s: %s", file, strerror(errno));
     if (w->f) {
         bool bad = ferror(w->f);
@@ -248,44 +474,32 @@ static int write_file(struct table_writer *w, const struct table_section *sectio
 
 /* ---- following a live run ---- */
 
-#define AGAIN_NS 400000000
+struct table_follow {
+    struct table_writer *writer;
+    const struct table_section *sections;
+    size_t count;
+};
 
-static void table_output_receive_connected(void *user, const struct response_chunk *answer)
+static int table_output_write_again(void *user)
 {
-    uint32_t *connected = user;
-    struct stat_info stat;
-    if (answer->part != RESPONSE_STAT)
-        return;
-    decode_stat_info(answer->in, &stat);
-    *connected = answer->in->error ? 0 : stat.connected;
-    stat_info_free(&stat);
+    const struct table_follow *f = user;
+    f->writer->f = stdout;
+    f->writer->some &= !isatty(STDOUT_FILENO); /* each time the first one, where it is redrawn */
+    return table_output_write_all(f->writer, f->sections, f->count);
 }
 
-/* Writes the tables repeatedly as long as a program is connected. */
 static int table_output_follow_run(struct table_writer *w, const struct table_section *sections,
                                    size_t count)
 {
-    uint32_t connected;
-    int status;
-    do {
-        connected = 0;
-        if (!command_source_request(w->tables->command, w->subject, REQUEST_STAT, NULL,
-                                    table_output_receive_connected, &connected))
-            return EXIT_FAILED;
-        if (w->some && isatty(STDOUT_FILENO))
-            fputs("\033[H\033[2J", stdout);
-        status = write_all(w, sections, count);
-        fflush(stdout);
-        if (connected && status == EXIT_DONE)
-            nanosleep(&(struct timespec){0, AGAIN_NS}, NULL);
-    } while (connected && status == EXIT_DONE && !ferror(stdout));
-    return status;
+    return command_source_follow(w->tables->command, w->subject, table_output_write_again,
+                                 &(struct table_follow){w, sections, count});
 }
 
 int table_output_run(const struct table_settings *o, struct command_source *subject,
                      const struct table_section *sections, size_t count)
 {
-    struct table_writer w = {.tables = o, .subject = subject, .form = form_of(o), .f = stdout};
+    struct table_writer w = {
+        .tables = o, .subject = subject, .format = table_output_choose_format(o), .f = stdout};
     int status;
     if (o->follow && (o->file || o->chart))
         return command_usage(o->command, "--follow cannot be combined with %s",
@@ -294,14 +508,14 @@ int table_output_run(const struct table_settings *o, struct command_source *subj
         pager_begin();
     if (chart_output_wanted(o, sections, count))
         return chart_output_run(o, subject, sections, count);
-    if (w.form == FORMS)
+    if (w.format == OUTPUT_NO_FORMAT)
         return command_usage(o->command, "-o %s: " TABLES_NAMES, o->file);
-    if (o->file && w.form < FORM_PDF)
-        return write_file(&w, sections, count);
-    status =
-        o->follow ? table_output_follow_run(&w, sections, count) : write_all(&w, sections, count);
-    if (status == EXIT_DONE && w.form >= FORM_PDF)
-        status = write_picture(&w);
+    if (o->file && !output_format_is_picture(w.format))
+        return table_output_write_file(&w, sections, count);
+    status = o->follow ? table_output_follow_run(&w, sections, count)
+                       : table_output_write_all(&w, sections, count);
+    if (status == EXIT_DONE && output_format_is_picture(w.format))
+        status = table_output_write_picture(&w);
     for (uint32_t i = 0; i < w.sheet_count; i++)
         text_table_free(&w.sheets[i]);
     free(w.sheets);
@@ -315,33 +529,18 @@ int table_output_command(struct table_settings *o, int argc, char **argv, int fi
     const char *source = command_source_name(argc, argv, &first);
     if (argc != first)
         return command_usage(o->command, "extra operand: %s", argv[first]);
+    int status = finding_options_check(o->command, o->findings);
+    if (status != EXIT_DONE)
+        return status;
     table_progress_begin(o->command);
     if (!command_source_open(o->command, &subject, source, table_request_session_lines(o),
                              label_option_selected(LABELS_NAME)))
-        return EXIT_FAILED;
+        return finding_options_status(EXIT_FAILED);
     command_source_warn_updated(o->command, &subject);
-    int status = table_output_run(o, &subject, sections, count);
+    if (!finding_options_replace_text())
+        status = table_output_run(o, &subject, sections, count);
+    status = finding_options_judge(o->command, &subject, o->findings, o->finding_kinds,
+                                   subject.source.name, status);
     command_source_close(&subject);
     return status;
-}
-
-/* ---- commands without other options ---- */
-
-error_t table_output_parse_only(int key, char *value, struct argp_state *state)
-{
-    (void)value;
-    if (key != ARGP_KEY_INIT)
-        return ARGP_ERR_UNKNOWN;
-    state->child_inputs[0] = state->input;
-    return 0;
-}
-
-int table_output_only(const struct command *command, int argc, char **argv, const char *what)
-{
-    struct table_settings tables = {.command = command};
-    int first, status = command_read(command, argc, argv, &tables, &first);
-    if (status != OPTIONS_READ)
-        return status;
-    struct table_section section = {.what = what};
-    return table_output_command(&tables, argc, argv, first, &section, 1);
 }

@@ -1,16 +1,141 @@
+/* Table requests, made from the options of a command, and waiting for the table: progress display
+ * on a terminal, cancellation by Ctrl-C, and errors. */
 #define _GNU_SOURCE
-#include "clients/cli/table_request.h"
+#include "clients/cli/table_options.h"
 
-#include "clients/cli/table_progress.h"
-#include "clients/connection/function_categories.h"
-#include "config/description_values.h"
 #include "base/alloc.h"
+#include "clients/connection/call_groups.h"
+#include "clients/connection/result_table.h"
+#include "config/description_values.h"
 #include "wire/limits.h"
+#include "wire/request.h"
 
-#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- progress and Ctrl-C ---- */
+
+#define TIMEOUT_NS 1000000000
+
+static char part_file[4200];
+static volatile sig_atomic_t shown; /* a progress message is on the terminal */
+
+static struct { /* message and request that the handler of SIGINT sends */
+    char text[128];
+    size_t text_bytes;
+    uint8_t cancel[32]; /* encoded message that cancels the request */
+    size_t cancel_bytes;
+    volatile sig_atomic_t fd; /* of the server; -1: no request is pending */
+} on_interrupt_data = {.fd = -1};
+
+static const char erase[] = "\r\033[K";
+
+static void table_progress_on_interrupt(int number)
+{
+    if (on_interrupt_data.fd >= 0)
+        send(on_interrupt_data.fd, on_interrupt_data.cancel, on_interrupt_data.cancel_bytes,
+             MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (shown && write(STDERR_FILENO, erase, sizeof erase - 1) < 0)
+        shown = 0; /* the terminal is gone */
+    if (*part_file)
+        unlink(part_file);
+    if (write(STDERR_FILENO, on_interrupt_data.text, on_interrupt_data.text_bytes) < 0)
+        shown = 0;
+    _exit(128 + number);
+}
+
+/* Keeps SIGINT ignored if it was (nohup, background jobs of a shell). */
+void table_progress_begin(const struct command *command)
+{
+    static bool done;
+    struct sigaction old, now = {.sa_handler = table_progress_on_interrupt};
+    int bytes = snprintf(on_interrupt_data.text, sizeof on_interrupt_data.text,
+                         "poet %s: interrupted; nothing was changed\n", command->name);
+    on_interrupt_data.text_bytes =
+        (size_t)bytes < sizeof on_interrupt_data.text ? (size_t)bytes : 0;
+    if (!done && sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        sigaction(SIGINT, &now, NULL);
+    done = true;
+}
+
+void table_progress_set_file(const char *part)
+{
+    *part_file = 0;
+    if (part && snprintf(part_file, sizeof part_file, "%s", part) >= (int)sizeof part_file)
+        *part_file = 0;
+}
+
+static int64_t table_progress_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+struct table_progress {
+    struct result_table *table;
+    int64_t begin_ns;
+    bool terminal;
+};
+
+static void table_progress_receive_chunk(void *user, const struct response_chunk *answer)
+{
+    struct table_progress *a = user;
+    result_table_receive(a->table, answer);
+    if (!a->terminal || answer->part != RESPONSE_TABLE_END ||
+        table_progress_now_ns() - a->begin_ns < TIMEOUT_NS)
+        return;
+    shown = 1;
+    fprintf(stderr, "%sexamined %llu of %llu events", erase, (unsigned long long)a->table->known,
+            (unsigned long long)a->table->count);
+}
+
+/* Prepares the message by which Ctrl-C cancels a request. */
+static void table_progress_remember_request(const struct command_request *pending)
+{
+    struct encoder out = {0};
+    encode_cancel(&out, pending->id);
+    bool good = pending->id && !out.failed && out.size <= sizeof on_interrupt_data.cancel;
+    if (good)
+        memcpy(on_interrupt_data.cancel, out.data, on_interrupt_data.cancel_bytes = out.size);
+    encoder_free(&out);
+    on_interrupt_data.fd = good ? pending->subject->source.fd : -1;
+}
+
+/* Sends a request, with SIGINT blocked until Ctrl-C can cancel it. */
+static void table_progress_send_request(struct command_source *subject, struct encoder *body,
+                                        struct table_progress *a, struct command_request *pending)
+{
+    sigset_t interrupt, before;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    sigprocmask(SIG_BLOCK, &interrupt, &before);
+    command_source_send(subject, REQUEST_TABLE, body, table_progress_receive_chunk, a, pending);
+    table_progress_remember_request(pending);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+bool table_progress_request(const struct command *command, struct command_source *subject,
+                            struct encoder *body, struct result_table *table)
+{
+    struct table_progress a = {table, table_progress_now_ns(), isatty(STDERR_FILENO) != 0};
+    struct command_request pending;
+    table_progress_begin(command);
+    table_progress_send_request(subject, body, &a, &pending);
+    bool good = command_source_request_done(command, &pending);
+    on_interrupt_data.fd = -1;
+    if (shown)
+        fputs(erase, stderr);
+    shown = 0;
+    return good;
+}
+
+/* ---- the request ---- */
 
 enum session_lines table_request_session_lines(const struct table_settings *o)
 {
@@ -18,7 +143,8 @@ enum session_lines table_request_session_lines(const struct table_settings *o)
 }
 
 /* Adds the lines that one word of --threads selects: a number, or a pattern of labels. */
-static bool add_lines(struct table_request *r, struct command_source *subject, const char *word)
+static bool table_request_add_lines(struct table_request *r, struct command_source *subject,
+                                    const char *word)
 {
     const struct trace_metadata *book = &subject->source.book;
     char *end;
@@ -41,7 +167,7 @@ bool table_request_label_lines(const struct table_settings *o, struct table_requ
     char *copy = xstrdup(o->threads), *rest = copy;
     bool good = true;
     for (char *word; good && (word = strsep(&rest, ",")) != NULL;) {
-        good = add_lines(r, subject, word);
+        good = table_request_add_lines(r, subject, word);
         if (!good)
             command_usage(o->command, "--threads: no line \"%s\"; see poet dump", word);
     }
@@ -49,15 +175,15 @@ bool table_request_label_lines(const struct table_settings *o, struct table_requ
     return good;
 }
 
-static void add_option(struct table_request *r, const char *key, const char *value)
+static void table_request_add_option(struct table_request *r, const char *key, const char *value)
 {
     struct table_option option = {xstrdup(key), xstrdup(value)};
     ARRAY_PUSH(r->options, r->option_count, option);
 }
 
 /* Returns false after reporting an error. */
-static bool make_request(const struct table_settings *o, const struct table_section *section,
-                         struct command_source *subject, struct table_request *r)
+static bool table_request_make(const struct table_settings *o, const struct table_section *section,
+                               struct command_source *subject, struct table_request *r)
 {
     const char *sort = o->sort ? o->sort : section->sort ? section->sort : "";
     *r = (struct table_request){.what = xstrdup(section->what),
@@ -70,14 +196,14 @@ static bool make_request(const struct table_settings *o, const struct table_sect
                                 .flags = (o->backwards ? TABLE_BACKWARDS : 0u) |
                                          (o->tree ? TABLE_TREE : 0u) | (o->raw ? TABLE_RAW : 0u)};
     for (const struct table_option *option = section->options; option && option->key; option++)
-        add_option(r, option->key, option->value);
+        table_request_add_option(r, option->key, option->value);
     return !o->threads || table_request_label_lines(o, r, subject);
 }
 
 /* ---- the response ---- */
 
 /* Returns the column name closest to a word; _ns may be omitted. The caller frees it. */
-static char *nearest_column(const struct result_table *t, const char *word)
+static char *table_request_nearest_column(const struct result_table *t, const char *word)
 {
     const char *names[2 * LIMIT_TABLE_COLUMNS + 1] = {NULL};
     char *shorter[LIMIT_TABLE_COLUMNS];
@@ -98,7 +224,7 @@ static char *nearest_column(const struct result_table *t, const char *word)
 int table_request_missing_column(const struct table_settings *o, const struct result_table *t,
                                  const char *option, const char *word)
 {
-    char *near = nearest_column(t, word);
+    char *near = table_request_nearest_column(t, word);
     char *all = xstrdup("");
     for (uint32_t i = 0; !near && i < t->column_count; i++) {
         char *more = xasprintf("%s%s%s", all, i ? ", " : "", t->columns[i].name);
@@ -150,7 +276,7 @@ static bool table_request_wants_categories(const struct table_settings *o,
     bool by = o->by && strcmp(o->by, "category") == 0,
          any = strcmp(section->what, "waits") == 0 || strcmp(section->what, "path") == 0;
     return any && (by || strcmp(section->what, "waits") == 0) &&
-           function_categories_wanted(&subject->source.book);
+           call_groups_have_categories(&subject->source.book);
 }
 
 /* Requests the functions of the run, and returns their categories; NULL: none has one. */
@@ -161,7 +287,7 @@ static char *table_request_name_categories(const struct table_settings *o,
     struct table_settings plain = {.command = o->command};
     struct result_table t = {0};
     int status = table_request_run(&plain, &(struct table_section){.what = "calls"}, subject, &t);
-    char *text = status == EXIT_DONE ? function_categories_named(&names, &t) : NULL;
+    char *text = status == EXIT_DONE ? call_groups_category_option(&names, &t) : NULL;
     result_table_free(&t);
     return text;
 }
@@ -178,9 +304,9 @@ int table_request_run(const struct table_settings *o, const struct table_section
     char *categories = table_request_wants_categories(o, section, subject)
                            ? table_request_name_categories(o, subject)
                            : NULL;
-    bool good = make_request(o, section, subject, &request);
+    bool good = table_request_make(o, section, subject, &request);
     if (good && categories)
-        add_option(&request, "category", categories);
+        table_request_add_option(&request, "category", categories);
     free(categories);
     encode_table_request(&body, &request);
     table_request_free(&request);

@@ -3,7 +3,6 @@
 #include "config/target.h"
 #include "base/alloc.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Activities of each thread as nested, sequential slices: it runs, is in a monitor, waits there.
  *
- * The same rules as the server's (server/run/state_tracker.h), applied to one thread at a time: a
+ * They follow the rules of the server (server/run/state_timeline.h), one thread at a time: a
  * change closes the slices that end with it and opens those that begin. */
 #ifndef CLIENTS_CLI_THREAD_SLICES_H
 #define CLIENTS_CLI_THREAD_SLICES_H

@@ -1,15 +1,19 @@
 /* A diagram of two runs at their divergence: the rows of the first run above those of the second,
  * with equal events in the same column (clients/schedule/trace_alignment.h).
  *
+ * The rows are those of the first run, then as many that only the second has; the latter are in the
+ * order of the matching ones of the first, and have the same names. If there are more, those that
+ * differ come before the first ones.
+ *
  * It has some columns before the first difference and some after it, and the lines involved
  * there. */
 #ifndef CLIENTS_CLI_TWO_RUN_DIAGRAM_H
 #define CLIENTS_CLI_TWO_RUN_DIAGRAM_H
 
-#include "clients/metadata/merged_metadata.h"
+#include "clients/metadata/trace_metadata.h"
 #include "clients/schedule/trace_alignment.h"
-#include "render/scene_paint.h"
 #include "render/scene.h"
+#include "render/scene_paint.h"
 #include "wire/layout_results.h"
 
 struct two_run_line; /* private: by line, the state left of the diagram */
@@ -31,7 +35,7 @@ struct two_run_diagram {
     uint32_t noted_count;
     uint32_t left_lines; /* lines involved for which there is no space */
     struct two_run_line *lines;
-    uint8_t *part; /* by line: an enum row_match */
+    uint8_t *part; /* private: by line */
     size_t line_room;
     struct two_run_hidden_line *hidden;
     uint32_t hidden_count;

@@ -1,19 +1,28 @@
 /* poet waits: where threads waited and what caused it. */
-#include "clients/cli/label_option.h"
-#include "clients/cli/name_lookup.h"
-#include "clients/cli/table_progress.h"
-#include "clients/cli/table_options.h"
 #include "base/alloc.h"
+#include "clients/cli/calls.h"
+#include "clients/cli/command_source.h"
+#include "clients/cli/table_options.h"
 #include "config/options.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_WHY = 3000, OPTION_WHILE, OPTION_KNOTS, OPTION_OBJECT, OPTION_DIRECT, OPTION_SINCE };
+enum {
+    OPTION_WHY = 3000,
+    OPTION_WHILE,
+    OPTION_KNOTS,
+    OPTION_OBJECT,
+    OPTION_DIRECT,
+    OPTION_SINCE,
+    OPTION_STACKS
+};
 
 struct waits_options {
     struct table_settings tables;
     const char *preset;
+    const struct profile_format *format; /* of another tool; NULL: as a table */
     struct table_option options[7];
     char *place, *object; /* names to be looked up; NULL: none */
     char *event, *line, *note; /* what was found; owned here */
@@ -29,12 +38,20 @@ static const struct argp_option options[] = {
     {"while", OPTION_WHILE, NULL, 0,
      "attribute waits to what ran meanwhile instead of to the cause of the delay", 1},
     {"knots", OPTION_KNOTS, NULL, 0, "find bottleneck groups (wPerf knots)", 1},
+    {"stacks", OPTION_STACKS, "WHAT", OPTION_ARG_OPTIONAL,
+     "wait time by call stack: of the waiters (waiter, the default), or of the calls that ended "
+     "the waits (waker); with -o FILE.svg as an icicle graph",
+     1},
     {"object", OPTION_OBJECT, "LINE", 0, "only waits for this object, by its name or line number",
      1},
     {"direct", OPTION_DIRECT, NULL, 0,
      "attribute only to the awaited thread, not to what delayed it in turn", 1},
     {"since", OPTION_SINCE, "WHEN", 0,
      "compare paths since the last synchronization (rendezvous) or since the wait began (wait)", 1},
+    {"format", 'f', "FORMAT", 0,
+     "--stacks for other tools: callgrind (KCachegrind), folded (flame graphs) or pprof; with -o "
+     "into a file",
+     4},
     {0}};
 
 /* Adds or replaces an option; the array has space for each key, and a terminator. */
@@ -66,6 +83,15 @@ static error_t add_why(struct waits_options *w, char *value)
     return event ? waits_add_option(w, "event", value) : 0;
 }
 
+/* what: "waiter" or "waker"; NULL: "waiter". */
+static error_t waits_set_stacks(struct waits_options *w, const char *what)
+{
+    w->preset = "stacks";
+    w->tables.by = what ? what : "waiter";
+    w->tables.tree = true;
+    return 0;
+}
+
 static const struct option_row waits_rows[] = {
     OPTION_CHILD_INPUT(struct waits_options, tables),
     OPTION_STORES_CONSTANT(OPTION_KNOTS, struct waits_options, preset, "knots"),
@@ -85,6 +111,10 @@ static error_t waits_parse_option(int key, char *value, struct argp_state *state
         return waits_add_option(w, "direct", NULL);
     case OPTION_SINCE:
         return waits_add_option(w, "since", value);
+    case OPTION_STACKS:
+        return waits_set_stacks(w, value);
+    case 'f':
+        return profile_format_parse(w->tables.command, value, &w->format);
     default:
         return option_rows_parse(waits_rows, key, value, state);
     }
@@ -95,7 +125,7 @@ static error_t waits_parse_option(int key, char *value, struct argp_state *state
 static int find_object(struct waits_options *w, const struct command_source *subject)
 {
     bool several;
-    uint32_t line = name_lookup_line(&subject->source.book, w->object, &several);
+    uint32_t line = metadata_find_line(&subject->source.book, w->object, &several);
     if (!line || several)
         return command_usage(w->tables.command,
                              several ? "--object %s: ambiguous line name; use the line number"
@@ -120,7 +150,7 @@ static uint32_t find_longest(const struct waits_options *w, const struct table_n
         const struct table_cell *cells = result_table_cells(t, i);
         bool ended = cells[share].is != CELL_NULL; /* the cause is known only then */
         if (t->rows[i].depth || !ended || cells[where].is != CELL_PLACE ||
-            !name_lookup_matches(names, cells[where].place, w->place))
+            !result_table_place_matches(names, cells[where].place, w->place))
             continue;
         *waits += cells[count].number;
         if (found == t->row_count || cells[most].number > result_table_cells(t, found)[most].number)
@@ -162,6 +192,8 @@ static int waits_request_waits(struct waits_options *w, struct command_source *s
     if (status == EXIT_DONE && w->place)
         status = find_place(w, subject);
     struct table_section section = {.what = w->preset, .options = w->options, .note = w->note};
+    if (status == EXIT_DONE && w->format)
+        return profile_format_convert(&w->tables, w->preset, w->format, subject);
     return status == EXIT_DONE ? table_output_run(&w->tables, subject, &section, 1) : status;
 }
 
@@ -174,6 +206,8 @@ static int waits_open_and_request(struct waits_options *w, int argc, char **argv
         w->object ? SESSION_ALL_LINES : table_request_session_lines(&w->tables);
     if (argc != first)
         return command_usage(command, "extra operand: %s", argv[first]);
+    if (w->format && strcmp(w->preset, "stacks") != 0)
+        return command_usage(command, "-f %s: needs --stacks", w->format->name);
     table_progress_begin(command);
     if (!command_source_open(command, &subject, source, lines, label_option_selected(LABELS_NAME)))
         return EXIT_FAILED;
@@ -199,11 +233,13 @@ static const struct argp argp = {
     .options = options,
     .parser = waits_parse_option,
     .args_doc = "[SOURCE]",
-    .doc = "Show where threads waited and attribute each wait to the code that caused it: for a "
-           "rendezvous, why the awaited thread arrived later, compared with the waiter since their "
-           "last synchronization; for a lock, what the holders executed while holding it.  Each "
-           "row groups similar waits (--by place, pattern, object, site, thread or wait); sub-rows "
-           "list the responsible code segments.  Attributed times add up to the wait time.",
+    .doc =
+        "Show where threads waited and attribute each wait to the code that caused it: for a "
+        "rendezvous, why the awaited thread arrived later, compared with the waiter since their "
+        "last synchronization; for a lock, what the holders executed while holding it.  Each "
+        "row groups similar waits (--by place, pattern, object, site, thread or wait); sub-rows "
+        "list the responsible code segments.  Attributed times add up to the wait time.  --stacks "
+        "shows the functions that led to the waits.",
     .children = tables_children};
 
 const struct command command_waits = {.name = "waits",

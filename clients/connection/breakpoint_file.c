@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FILE_BYTES (1u << 20)
 #define BREAKS_MOST 1000u

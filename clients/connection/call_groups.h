@@ -1,10 +1,24 @@
 /* Grouping of the functions of a call table by source file, or by category (scopes in a
  * description). File and name of an address are known where the debug information is, so the client
- * makes the groups. */
+ * makes the groups: a server that fills a table knows only addresses. */
 #ifndef CLIENTS_CONNECTION_CALL_GROUPS_H
 #define CLIENTS_CONNECTION_CALL_GROUPS_H
 
 #include "clients/connection/result_table.h"
+
+/* ---- categories, which descriptions assign to names (config/target.h) ---- */
+
+/* Returns whether any description of the run assigns categories to functions. */
+bool call_groups_have_categories(const struct trace_metadata *book);
+/* Returns the enum target_category of a cell with a place or a name; CATEGORY_NONE if none is
+ * assigned. */
+uint8_t call_groups_category(const struct table_names *names, const struct table_cell *cell);
+/* Returns the value of the option "category" of a table; calls: the table of that name, by
+ * function. New memory; NULL if no function has a category. */
+char *call_groups_category_option(const struct table_names *names,
+                                  const struct result_table *calls);
+
+/* ---- groups ---- */
 
 struct call_groups_options {
     const char *by; /* "file" or "category" */

@@ -2,8 +2,10 @@
 #ifndef CLIENTS_CONNECTION_CLIENT_REQUESTS_H
 #define CLIENTS_CONNECTION_CLIENT_REQUESTS_H
 
-#include "wire/request.h"
 #include "wire/endpoint.h"
+#include "wire/layout_results.h"
+#include "wire/request.h"
+#include "wire/trace_view.h"
 
 #include <stdbool.h>
 
@@ -37,5 +39,19 @@ bool session_wait(struct session *source, uint32_t id, struct error *error);
 int session_receive(struct session *source, bool blocking, unsigned *type, struct decoder *in,
                     struct error *error);
 bool session_request_done(struct session *source, struct decoder *in, struct error *error);
+
+/* ---- relations of the events of a window to one event, in requests of bounded size ---- */
+
+struct event_relations {
+    struct window_info *window; /* borrowed; its events receive the relations */
+    uint32_t at; /* events before this index are done */
+};
+
+/* Appends the body of the next RELATIONS request; returns false when all relations are known. */
+bool event_relations_request(const struct event_relations *relations, struct event_id about,
+                             struct encoder *body);
+/* Processes a part of its response. Relations that the server did not answer remain unknown. */
+void event_relations_receive(struct event_relations *relations,
+                             const struct response_chunk *answer);
 
 #endif

@@ -8,6 +8,14 @@
 
 static const char *const kinds[][2] = {
     {"lock-order-inversion", "potential deadlock (cyclic lock order)"},
+    {"read-lock-recursion",
+     "potential deadlock (a read lock is acquired again while a writer waits)"},
+    {"fork-with-lock", "the child requests a lock that another thread can hold at the fork"},
+    {"handler-lock",
+     "potential deadlock (a signal handler requests a lock that the interrupted thread holds)"},
+    {"destroy-in-use", "an object is destroyed that another thread uses or can still use"},
+    {"unsafe-send",
+     "potential deadlock (sends that return only since their messages are buffered)"},
     {"lost-wakeup", "possible lost wake-up; the signal is not sent under the waiter's lock and can "
                     "precede the wait"},
     {"signal-not-broadcast", "the signal wakes one thread, but several can be waiting"},
@@ -96,8 +104,14 @@ static char *finding_text_participant_text(struct finding_text_row *r, const cha
 char *finding_text_participant(const struct table_names *names, const struct result_table *t,
                                uint32_t row, const char *kind)
 {
-    static const char *const ways[][3] = {
+    static const char *const ways[][4] = {
         {"lock-order-inversion", "%T acquired %L%l, then requested %M%m", NULL},
+        {"read-lock-recursion", "%T read-locked %L%l and again%m", "%T write-locked %L%l"},
+        {"fork-with-lock", "%T forked%l", "%T acquired %L%l", "%T requested %L in the child%l"},
+        {"handler-lock", "%T acquired %L%l; its signal handler requested %M%m",
+         "%T sent the signal to %L%l"},
+        {"destroy-in-use", "%T destroyed %L%l", "%T used %L%l"},
+        {"unsafe-send", "%T sent to %L%l, received%m", NULL},
         {"lost-wakeup", "%T locked %L%l, then waited on %M%m", "%T signaled %L%l"},
         {"signal-not-broadcast", "%T signaled %L%l", "%T locked %L%l, then waited on %M%m"},
         {"message-race", "%T sent to %L%l, received%m", "%T sent to %L%l, received later%m"},
@@ -107,13 +121,18 @@ char *finding_text_participant(const struct table_names *names, const struct res
         {"order-violation", "%T locked %L%l", "%T locked %L%l next"},
     };
     struct finding_text_row r = {names, t, row};
-    bool first = row && !t->rows[row - 1].depth,
-         then = finding_text_find_cell(&r, "second_event")->is == CELL_EVENT;
+    uint32_t nth = 0;
+    while (nth < row && t->rows[row - nth - 1].depth)
+        nth++;
+    bool first = !nth, then = finding_text_find_cell(&r, "second_event")->is == CELL_EVENT;
+    if (!then && strcmp(kind, "unsafe-send") == 0)
+        return finding_text_participant_text(&r, "%T received from %L%l");
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (strcmp(ways[i][0], kind) == 0 &&
             (first || !ways[i][2] || then || strcmp(kind, "signal-not-broadcast") != 0))
-            return finding_text_participant_text(&r,
-                                                 first || !ways[i][2] ? ways[i][1] : ways[i][2]);
+            return finding_text_participant_text(&r, first || !ways[i][2]    ? ways[i][1]
+                                                     : nth > 1 && ways[i][3] ? ways[i][3]
+                                                                             : ways[i][2]);
     return finding_text_participant_text(&r, "%T also locked %L%l");
 }
 

@@ -2,6 +2,7 @@
 #include "clients/connection/line_labels.h"
 #include "base/map.h"
 #include "base/alloc.h"
+#include "base/text_hash.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -36,20 +37,24 @@ static const char *constructed_class(const char *function)
 }
 
 /* Returns the entry function of a thread; or else the variable that is or contains the object; or
- * else the location where it was created. */
+ * else the argument of the call that created it, or its location. */
 static const char *looked_up(const struct line_metadata *line, const struct target_line_type *kind,
                              struct symbolizer *sites)
 {
     uint32_t process = line->is.process;
     if (kind && kind->by_constructor && line->is.entry) {
-        const char *built = constructed_class(symbolize(sites, process, line->is.entry).function);
+        const char *built =
+            constructed_class(symbolizer_frame(sites, process, line->is.entry, 0).function);
         return built ? built : kind->title;
     }
     const char *name = line->is.entry ? symbolizer_symbol(sites, process, line->is.entry) : NULL;
     if (name && is_exact(name))
         return name;
     name = line->is.object ? symbolizer_symbol(sites, process, line->is.object) : NULL;
-    return name || !line->is.entry ? name : symbolize(sites, process, line->is.entry).place;
+    if (name || !line->is.entry)
+        return name;
+    name = symbolizer_argument(sites, process, line->is.entry);
+    return name ? name : symbolize(sites, process, line->is.entry).place;
 }
 
 const char *line_label_text(const struct trace_metadata *book, struct symbolizer *sites,
@@ -104,14 +109,6 @@ static void line_label_one(struct trace_metadata *book, struct symbolizer *sites
         line->label = xasprintf("%s:%s", letter, name);
 }
 
-static uint64_t hash_of(const char *s, size_t n)
-{
-    uint64_t h = 14695981039346656037u;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)s[i]) * 1099511628211u;
-    return h;
-}
-
 /* Returns the file name of a line's program; NULL: it belongs to several, or is unknown. */
 static const char *line_label_program(const struct trace_metadata *book, uint32_t i)
 {
@@ -132,7 +129,7 @@ struct label_names {
 
 static void line_label_note_program(struct label_names *names, uint64_t name, const char *program)
 {
-    uint64_t hash = program ? hash_of(program, strlen(program)) | 1 : 0;
+    uint64_t hash = program ? text_hash_add(TEXT_HASH_EMPTY, program, strlen(program)) | 1 : 0;
     uintptr_t first = (uintptr_t)map_get(&names->program, name, 0);
     if (hash && !first)
         map_put(&names->program, name, 0, (void *)(uintptr_t)hash);
@@ -147,7 +144,7 @@ static bool line_label_is_numbered(const struct line_metadata *line)
 
 static uint64_t line_label_hash(const struct line_metadata *line)
 {
-    return hash_of(line->label, line->own);
+    return text_hash_add(TEXT_HASH_EMPTY, line->label, line->own);
 }
 
 /* Returns "T:main", or "T:main (server)" if several programs have such a line; new memory. */
@@ -177,7 +174,7 @@ static void number_twins(struct trace_metadata *book)
             continue;
         char *label = line_label_of_program(book, i, &names), *bare = label;
         size_t n = strlen(bare);
-        uint64_t hash = hash_of(bare, n);
+        uint64_t hash = text_hash_add(TEXT_HASH_EMPTY, bare, n);
         line->twin = 1 + (uint32_t)(uintptr_t)map_get(&seen, hash, n);
         map_put(&seen, hash, n, (void *)(uintptr_t)line->twin);
         if (line->twin > 1) {

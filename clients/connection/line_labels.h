@@ -1,5 +1,6 @@
 /* Labels of lines: the name given by the program, else the function that a thread runs, else the
- * symbol that contains an object, else its address. Lines of one name are numbered if the
+ * symbol that contains an object, else the argument of the call that created it ("a->lock") or the
+ * place of that call, else its address. Lines of one name are numbered if the
  * description requests it (w, w#2); otherwise the label is the name alone. With several programs in
  * a run, labels have their names: w (client), w (server). A line without any name is labeled with
  * its kind. */

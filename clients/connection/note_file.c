@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "wire/limits.h"
 #include "wire/text.h"
+#include "wire/trace_header.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,13 +24,11 @@
 
 /* ---- file names ---- */
 
-/* Returns "x.poet-notes" for x.poet, "trace.poet-notes" for trace. */
 static char *beside_of(const char *trace)
 {
-    size_t n = strlen(trace);
-    bool named = n > 5 && strcmp(trace + n - 5, ".poet") == 0;
-    char *file = xmalloc(n + 12);
-    snprintf(file, n + 12, "%s%s", trace, named ? "-notes" : ".poet-notes");
+    size_t size = strlen(trace) + TRACEHEAD_BESIDE_BYTES;
+    char *file = xmalloc(size);
+    tracehead_beside(file, size, trace, TRACEHEAD_NOTES);
     return file;
 }
 

@@ -9,7 +9,7 @@
 #define CLIENTS_CONNECTION_NOTE_FILE_H
 
 #include "clients/connection/session.h"
-#include "wire/event_id.h"
+#include "wire/event_types.h"
 
 struct event_note {
     struct event_id at;

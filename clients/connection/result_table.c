@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,6 +147,21 @@ char *result_table_cell_text(const struct table_names *names, const struct table
     default:
         return xstrdup("-");
     }
+}
+
+bool result_table_place_matches(const struct table_names *names, struct table_place place,
+                                const char *name)
+{
+    char *text = result_table_place_text(names, place, ""), *open = strstr(text, " (");
+    bool is = *text && fnmatch(name, text, 0) == 0;
+    if (!is && open) {
+        size_t n = strlen(text);
+        text[n - 1] = 0;
+        *open = 0;
+        is = fnmatch(name, text, 0) == 0 || fnmatch(name, open + 2, 0) == 0;
+    }
+    free(text);
+    return is;
 }
 
 char *result_table_title_text(const struct table_column *column)

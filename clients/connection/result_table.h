@@ -25,6 +25,10 @@ char *result_table_cell_text(const struct table_names *names, const struct table
 /* Returns "main (hold.c:5)" or "hold.c:5"; `nowhere` if there is no place. New memory. */
 char *result_table_place_text(const struct table_names *names, struct table_place place,
                               const char *nowhere);
+/* Returns whether the name is that of the place: "main (hold.c:5)" matches "main" and "hold.c:5";
+ * the name may contain * and ?. */
+bool result_table_place_matches(const struct table_names *names, struct table_place place,
+                                const char *name);
 /* Returns the title of a column: "blocked (ms)". New memory. */
 char *result_table_title_text(const struct table_column *column);
 

@@ -1,20 +1,19 @@
 #define _GNU_SOURCE
 #include "clients/connection/session.h"
 
-#include "clients/connection/run_discovery.h"
+#include "base/alloc.h"
 #include "clients/connection/install_paths.h"
-#include "wire/request_body.h"
-#include "wire/limits.h"
 #include "wire/program_messages.h"
+#include "wire/request.h"
 #include "wire/text.h"
 #include "wire/trace_header.h"
-#include "base/alloc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -494,4 +493,67 @@ void session_close(struct session *source)
     metadata_free(&source->book);
     free(source->name);
     *source = (struct session){.fd = -1};
+}
+
+void run_discovery_state(char *path, size_t size)
+{
+    const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    if (xdg && *xdg)
+        snprintf(path, size, "%s/poet", xdg);
+    else
+        snprintf(path, size, "%s/.local/state/poet", home ? home : "");
+}
+
+static bool is_trace_name(const char *name)
+{
+    size_t n = strlen(name);
+    return n >= 6 && strcmp(name + n - 5, ".poet") == 0;
+}
+
+void run_discovery_files(const char *directory, around_take *take, void *user)
+{
+    DIR *d = opendir(directory);
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
+        char path[PATH_MAX];
+        struct stat st;
+        snprintf(path, sizeof path, "%s/%s", directory, e->d_name);
+        if (is_trace_name(e->d_name) && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+            take(user, strcmp(directory, ".") == 0 ? e->d_name : path);
+    }
+    if (d)
+        closedir(d);
+}
+
+void run_discovery_endpoints(around_take *take, void *user)
+{
+    char directory[256], endpoint[600], first[600] = "";
+    struct error ignored;
+    if (endpoint_default(first, sizeof first, &ignored))
+        take(user, first);
+    if (!endpoint_directory(directory, sizeof directory, &ignored))
+        return;
+    DIR *d = opendir(directory);
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
+        if (strncmp(e->d_name, "poet-", 5) != 0 || !strstr(e->d_name, ".sock"))
+            continue;
+        snprintf(endpoint, sizeof endpoint, "unix:%s/%s", directory, e->d_name);
+        if (strcmp(endpoint, first) != 0)
+            take(user, endpoint);
+    }
+    if (d)
+        closedir(d);
+}
+
+bool run_discovery_find(const char *name, char *path, size_t size)
+{
+    char state[PATH_MAX - 300];
+    struct stat st;
+    run_discovery_state(state, sizeof state);
+    for (int i = 0; !strchr(name, '/') && stat(name, &st) < 0 && i < 2; i++) {
+        int n = snprintf(path, size, "%s/%s%s", state, name, i ? ".poet" : "");
+        if ((size_t)n < size && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+            return true;
+    }
+    snprintf(path, size, "%s", name);
+    return stat(name, &st) == 0;
 }

@@ -7,9 +7,12 @@
 #ifndef CLIENTS_CONNECTION_SESSION_H
 #define CLIENTS_CONNECTION_SESSION_H
 
-#include "clients/metadata/trace_metadata.h"
 #include "clients/connection/client_requests.h"
+#include "clients/metadata/trace_metadata.h"
 #include "wire/endpoint.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 struct session {
     int fd;
@@ -38,7 +41,7 @@ enum session_lines {
  * Returns false with a one-line message in `error`. */
 bool session_open(struct session *source, const char *what, enum session_lines lines,
                   struct error *error);
-/* The same for the default endpoint; starts a server there if none is listening. */
+/* Does this for the default endpoint, where it starts a server if none is listening. */
 bool session_open_default(struct session *source, struct error *error);
 void session_close(struct session *source);
 
@@ -51,5 +54,23 @@ bool session_subscribe_lines(struct session *source, const uint32_t *lines, uint
 
 /* Returns a warning about a trace file that is incomplete, or NULL. */
 const char *session_warning(const struct session *source);
+
+/* Discovery of runs: the traces of a directory, those of the user's state directory, and the
+ * endpoints of the user's servers. */
+
+/* Gets $XDG_STATE_HOME/poet, else ~/.local/state/poet: where a server stores its runs. */
+void run_discovery_state(char *path, size_t size);
+
+typedef void around_take(void *user, const char *what);
+/* Calls take() for each regular file NAME.poet of a directory, unordered: "NAME.poet" for ".", else
+ * "DIRECTORY/NAME.poet". */
+void run_discovery_files(const char *directory, around_take *take, void *user);
+/* Calls take() for each endpoint at which a server of this user may listen; there need not be
+ * one. */
+void run_discovery_endpoints(around_take *take, void *user);
+
+/* Resolves a name to a file: the name itself; else, if it has no slash, NAME or NAME.poet in the
+ * state directory. Returns false if there is none; path is then the name. */
+bool run_discovery_find(const char *name, char *path, size_t size);
 
 #endif

@@ -19,6 +19,28 @@ char *stack_frames_text(const struct table_names *names, struct table_place plac
     return *site.function ? xasprintf("%s (%s)", site.function, site.place) : xstrdup(site.place);
 }
 
+void stack_frames_of_event(struct symbolizer *sites, const struct event_info *e,
+                           void (*take)(void *user, uint64_t address,
+                                        const struct symbol_location *function),
+                           void *user)
+{
+    for (uint32_t i = 0; e->site && i <= e->stack.count; i++) {
+        uint64_t address = i ? e->stack.callers[i - 1] : e->site;
+        uint32_t count = symbolizer_frames(sites, e->process, address);
+        for (uint32_t k = 0; k < count; k++) {
+            struct symbol_location at = symbolizer_frame(sites, e->process, address, k);
+            take(user, address, &at);
+        }
+    }
+}
+
+const char *stack_frames_incomplete(const struct event_info *e)
+{
+    static const char *const ends[STACK_ENDS] = {
+        [STACK_CUT] = "more callers", [STACK_UNKNOWN] = "no unwind information"};
+    return e->stack.end < STACK_ENDS ? ends[e->stack.end] : NULL;
+}
+
 /* ---- tree with inlined functions ---- */
 
 struct stack_frames_builder {

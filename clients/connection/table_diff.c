@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "base/alloc.h"
+#include "base/text_hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@ struct table_diff_builder {
     const struct table_names *here_names, *there_names;
     char **here_keys, **there_keys; /* by row: text that identifies it */
     uint8_t *taken; /* by row of `there`: it is matched */
+    bool own_units; /* values have units of their own in each row */
+    struct table_cell absent; /* each number of a row that a table lacks */
 };
 
 static bool is_number(const struct table_column *c)
@@ -100,20 +103,12 @@ static void free_keys(char **keys, uint32_t count)
     free(keys);
 }
 
-static uint64_t hash_of(const char *s)
-{
-    uint64_t h = 14695981039346656037u;
-    for (; *s; s++)
-        h = (h ^ (uint8_t)*s) * 1099511628211u;
-    return h;
-}
-
 /* Indexes rows by keys: (hash, number of earlier rows with that hash) -> 1 + row. */
 static struct map index_rows(char **keys, uint32_t count)
 {
     struct map index = {0};
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t h = hash_of(keys[i]), n = 0;
+        uint64_t h = text_hash_add(TEXT_HASH_EMPTY, keys[i], strlen(keys[i])), n = 0;
         while (map_get(&index, h, n))
             n++;
         map_put(&index, h, n, (void *)(uintptr_t)(i + 1));
@@ -125,7 +120,7 @@ static struct map index_rows(char **keys, uint32_t count)
 static uint32_t find_row(const struct table_diff_builder *m, const struct map *index,
                          const char *key)
 {
-    uint64_t h = hash_of(key);
+    uint64_t h = text_hash_add(TEXT_HASH_EMPTY, key, strlen(key));
     uintptr_t row;
     for (uint64_t n = 0; (row = (uintptr_t)map_get(index, h, n)) != 0; n++)
         if (!m->taken[row - 1] && strcmp(m->there_keys[row - 1], key) == 0)
@@ -162,16 +157,21 @@ static void add_column(struct result_table *t, struct table_column column, uint3
     ARRAY_PUSH(t->columns, t->column_count, column);
 }
 
+static bool table_diff_has_own_units(const struct result_table *t)
+{
+    uint32_t k = 0;
+    while (k < t->column_count && strcmp(t->columns[k].name, "value") != 0)
+        k++;
+    return k < t->column_count;
+}
+
 /* A value whose text has a unit of its own in each row has no difference column; only the number
  * after it has one, in per cent. */
 static bool table_diff_has_text_unit(const struct table_diff_builder *m,
                                      const struct table_column *c)
 {
     static const char *const numbers[] = {"total", "mean", NULL};
-    for (uint32_t k = 0; k < m->here->column_count; k++)
-        if (strcmp(m->here->columns[k].name, "value") == 0)
-            return is_column(c, numbers);
-    return false;
+    return m->own_units && is_column(c, numbers);
 }
 
 /* Adds the columns with their differences; columns under another one stay under it, and so do their
@@ -221,42 +221,29 @@ static void set_difference(struct table_cell *cells, const struct table_cell *he
     if (!has_value(here) || !has_value(there))
         return;
     double difference = value_of(here) - value_of(there);
-    cells[0] = here->is == CELL_NUMBER && there->is == CELL_NUMBER
-                   ? table_cell_number(here->number - there->number)
-                   : table_cell_real(difference);
+    cells[0] = here->is == CELL_REAL || there->is == CELL_REAL
+                   ? table_cell_real(difference)
+                   : table_cell_number(here->number - there->number);
     if (value_of(there) != 0)
         cells[1] = table_cell_real(difference / value_of(there));
 }
 
+/* Sets the cells of a row that one or both of the tables have; `there` NULL: only this one, `here`
+ * NULL: only the other one, whose texts it gets. */
 static void set_cells(const struct table_diff_builder *m, struct table_cell *cells,
                       const struct table_cell *here, const struct table_cell *there)
 {
-    static const struct table_cell null;
     for (uint32_t k = 0; k < m->here->column_count; k++) {
-        *cells++ = copy_cell(&here[k]);
-        if (!is_number(&m->here->columns[k]))
-            continue;
-        set_difference(cells, &here[k], there ? &there[k] : &null);
-        cells += 2;
-    }
-}
-
-/* Sets the cells of a row that only the other table has: texts, and differences of -100 %. */
-static void table_diff_set_missing(const struct table_diff_builder *m, struct table_cell *cells,
-                                   const struct table_cell *there)
-{
-    for (uint32_t k = 0; k < m->here->column_count; k++, cells++) {
         const struct table_column *c = &m->here->columns[k];
-        if (!is_number(c)) {
-            if (there[k].is != CELL_NULL)
-                *cells = (struct table_cell){
-                    .is = CELL_TEXT, .text = result_table_cell_text(m->there_names, c, &there[k])};
+        struct table_cell *cell = cells++;
+        if (here)
+            *cell = copy_cell(&here[k]);
+        else if (!is_number(c) && there[k].is != CELL_NULL)
+            *cell = (struct table_cell){
+                .is = CELL_TEXT, .text = result_table_cell_text(m->there_names, c, &there[k])};
+        if (!is_number(c))
             continue;
-        }
-        if (there[k].is == CELL_NUMBER)
-            cells[1] = table_cell_number(-there[k].number);
-        if (has_value(&there[k]) && value_of(&there[k]) != 0)
-            cells[2] = table_cell_real(-1);
+        set_difference(cells, here ? &here[k] : &m->absent, there ? &there[k] : &m->absent);
         cells += 2;
     }
 }
@@ -288,8 +275,8 @@ static void add_rows(struct table_diff_builder *m)
     }
     for (uint32_t i = 0; i < m->there->row_count; i++)
         if (!m->taken[i])
-            table_diff_set_missing(m, add_row(m, &m->there->rows[i], false),
-                                   result_table_cells(m->there, i));
+            set_cells(m, add_row(m, &m->there->rows[i], false), NULL,
+                      result_table_cells(m->there, i));
     map_free(&index);
 }
 
@@ -304,7 +291,10 @@ void table_diff_make(struct result_table *both, const struct result_table *here,
                                    .there_names = there_names,
                                    .here_keys = table_diff_make_keys(here, here_names),
                                    .there_keys = table_diff_make_keys(there, there_names),
-                                   .taken = xcalloc(there->row_count, 1)};
+                                   .taken = xcalloc(there->row_count, 1),
+                                   .own_units = table_diff_has_own_units(here)};
+    if (!m.own_units && here->row_count && there->row_count)
+        m.absent = table_cell_number(0); /* else it was not measured */
     size_t rows = (size_t)here->row_count + there->row_count;
     *both = (struct result_table){
         .title = xasprintf("%s compared with %s", here->title, there_names->book->run.name)};

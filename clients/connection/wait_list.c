@@ -1,12 +1,13 @@
 #include "clients/connection/wait_list.h"
 
 #include "base/alloc.h"
-#include "wire/asleep.h"
-#include "wire/query_results.h"
+#include "clients/symbols/demangle.h"
+#include "wire/os_usage.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const struct wait_info *wait_list_of_thread(const struct wait_list *waits, uint32_t thread)
 {
@@ -14,6 +15,13 @@ const struct wait_info *wait_list_of_thread(const struct wait_list *waits, uint3
         if (waits->items[i].thread == thread)
             return &waits->items[i];
     return NULL;
+}
+
+const struct wait_info *wait_list_awaited(const struct wait_list *waits,
+                                          const struct wait_info *wait)
+{
+    bool only = !wait->about && wait->holder_count == 1;
+    return wait_list_of_thread(waits, only ? wait->holders[0].thread : wait->about);
 }
 
 bool wait_list_is_in_cycle(const struct wait_list *waits, uint32_t thread)
@@ -30,6 +38,9 @@ bool wait_list_is_explained(const struct wait_list *waits, const struct diagnosi
     for (size_t i = 0; i < waits->count; i++)
         if (event_id_equal(waits->items[i].event.at, verdict->wait))
             return wait_list_is_in_cycle(waits, waits->items[i].thread);
+    for (size_t i = 0; i < waits->sleeper_count; i++)
+        if (event_id_equal(waits->sleepers[i].event.at, verdict->wait))
+            return wait_list_is_in_cycle(waits, waits->sleepers[i].thread);
     return false;
 }
 
@@ -120,6 +131,26 @@ char *wait_list_futex(const struct trace_metadata *book, struct symbolizer *site
     const char *name = symbolizer_symbol(sites, line->is.process, sleeper->word);
     return name ? xasprintf("%s (0x%" PRIx64 ")", name, sleeper->word)
                 : xasprintf("0x%" PRIx64, sleeper->word);
+}
+
+const char *wait_list_library_object(const struct trace_metadata *book, struct symbolizer *sites,
+                                     const struct sleeper_info *sleeper)
+{
+    const struct line_metadata *line = metadata_line(book, sleeper->thread);
+    const char *object = NULL;
+    if (!line || !sleeper->library)
+        return NULL;
+    /* functions of the library that are inlined into the program's, the outermost first */
+    for (uint32_t n = symbolizer_frames(sites, line->is.process, sleeper->site);
+         n-- > 1 && !object;) {
+        struct symbol_location at = symbolizer_frame(sites, line->is.process, sleeper->site, n - 1);
+        object = strstr(at.path, "/c++/") ? demangle_library_object(at.function) : NULL;
+    }
+    for (uint32_t n = symbolizer_frames(sites, line->is.process, sleeper->library);
+         n-- > 0 && !object;)
+        object = demangle_library_object(
+            symbolizer_frame(sites, line->is.process, sleeper->library, n).function);
+    return object;
 }
 
 char *wait_list_sleepers(const struct wait_list *waits)

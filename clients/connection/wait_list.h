@@ -33,8 +33,16 @@ char *wait_list_sleepers(const struct wait_list *waits);
  * (0x7f00)"; NULL: it sleeps at none, or it is not known. The caller frees it. */
 char *wait_list_futex(const struct trace_metadata *book, struct symbolizer *sites,
                       const struct sleeper_info *sleeper);
+/* Returns what a thread waits for in a function of the C++ library that it called, such as
+ * "future"; NULL: it is in none, or it is not known. */
+const char *wait_list_library_object(const struct trace_metadata *book, struct symbolizer *sites,
+                                     const struct sleeper_info *sleeper);
 void wait_list_free(struct wait_list *waits); /* leaves it empty */
 
+/* Returns the wait of the thread for which a thread waits: of a known holder, if the object has no
+ * line; NULL if there is none. */
+const struct wait_info *wait_list_awaited(const struct wait_list *waits,
+                                          const struct wait_info *wait);
 bool wait_list_is_in_cycle(const struct wait_list *waits, uint32_t thread);
 /* Returns whether a cycle says why the waiter of a diagnosis does not resume. */
 bool wait_list_is_explained(const struct wait_list *waits, const struct diagnosis_info *verdict);

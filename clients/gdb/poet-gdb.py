@@ -12,6 +12,7 @@ import poet_viewers  # noqa: E402
 from poet_run import CommandError, Run  # noqa: E402
 
 LIBRARY = "libpoet"
+ADAPTER = "/share/poet/ucpp/"
 run = Run(os.environ["POET_DEBUG"]) if os.environ.get("POET_DEBUG") else None
 breaks = []  # (text of the command, positions)
 stop_breakpoint = None  # gdb's breakpoint at poet_stop_reached()
@@ -39,13 +40,16 @@ def gdb_thread(line):
 
 
 def line_of(thread):
-    for line in range(1, run.line_count + 1):
-        if run.count[line] and thread and run.process_and_thread(line) == (thread.ptid[0], thread.ptid[1]):
-            return line
-    return None
+    """Returns the line of a gdb thread, or None; of tasks that share it the one that is held there."""
+    lines = [line for line in range(1, run.line_count + 1) if run.count[line] and thread and
+             run.process_and_thread(line) == (thread.ptid[0], thread.ptid[1])]
+    return max(lines, key=lambda line: (line == current, run.held(line) is not None), default=None)
 
 
 def is_library(frame):
+    source = frame.find_sal().symtab  # the adapter for uC++ is part of the program
+    if source is not None and ADAPTER in source.fullname():
+        return True
     return LIBRARY in os.path.basename(gdb.solib_name(frame.pc()) or "")
 
 
@@ -125,6 +129,19 @@ def report_stop(line, output):
         show_stop()
 
 
+def print_kept_thread():
+    """Prints which held task of a runtime keeps its worker thread from another task, if one does."""
+    lines = [line for line in range(1, run.line_count + 1) if run.count[line] and run.process_and_thread(line)[1]]
+    for task in lines:
+        others = [line for line in lines if run.held(line) is None and run.done(line) < run.count[line] and
+                  run.process_and_thread(line) == run.process_and_thread(task)]
+        if run.held(task) is not None and others:
+            say("%s is held before %s and keeps its worker thread, which %s needs.\n"
+                "poet debug needs a worker thread for each task (uC++: -multi, uDefaultProcessors())." %
+                (run.labels[task], run.describe(task, run.held(task)), run.labels[others[0]]))
+            return
+
+
 def print_stop(line, output):
     """Prints where the program stopped. line: the thread that was to arrive there, or None."""
     global current
@@ -144,6 +161,7 @@ def print_stop(line, output):
                 (run.labels[line], run.describe(line, held), run.all_done(), run.event_count))
         else:
             say("%s has not reached %s" % (run.labels[line], run.describe(line, min(run.done(line), run.count[line] - 1))))
+            print_kept_thread()
         if not found:
             say("it is in process %d, not attached" % run.process_and_thread(line)[0])
             return
@@ -263,11 +281,12 @@ class Command(gdb.Command):
 
 
 def do_where(words):
+    selected = line_of(gdb.selected_thread())
     for line in range(1, run.line_count + 1):
         if not run.count[line]:
             continue
         held, done, thread = run.held(line), run.done(line), gdb_thread(line)
-        mark = "*" if thread is not None and thread == gdb.selected_thread() else " "
+        mark = "*" if line == selected else " "
         if done >= run.count[line]:
             state = "finished"
         elif not run.process_and_thread(line)[1]:
@@ -439,6 +458,11 @@ def begin():
             gdb.execute("set " + name + " " + value, to_string=True)
         except gdb.error:
             pass
+    try:
+        gdb.execute("info address _ZN9uBaseTask4wakeEv", to_string=True)
+        gdb.execute("handle SIGUSR1 nostop noprint pass", to_string=True)  # uC++'s processors
+    except gdb.error:
+        pass
     for word in ("step", "next"):
         gdb.execute("define hook-%s\npython leave_library()\nend" % word)
     for words in run.settings["breaks"]:

@@ -1,26 +1,27 @@
 /* Implementation of poet.h: events and orders of the program's own. */
 #define _GNU_SOURCE
-#include "clients/libpoet/core/tracer_arena.h"
-#include "clients/libpoet/core/type_codes.h"
+#include "clients/libpoet/poet.h"
+
 #include "clients/libpoet/core/interposer.h"
-#include "clients/libpoet/core/trace_line.h"
-#include "clients/libpoet/core/server_connection.h"
-#include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/lost_events.h"
-#include "clients/libpoet/core/sync_object.h"
-#include "clients/libpoet/core/record.h"
 #include "clients/libpoet/core/message_queue.h"
 #include "clients/libpoet/core/message_text.h"
+#include "clients/libpoet/core/record.h"
+#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/thread.h"
-#include "clients/libpoet/user_lines.h"
-#include "clients/libpoet/poet.h"
+#include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer_arena.h"
+#include "clients/libpoet/core/type_codes.h"
+#include "clients/libpoet/core/wait_stack.h"
 #include "clients/libpoet/replay/thread_schedule.h"
+#include "clients/libpoet/user_lines.h"
+#include "wire/annotation_text.h"
 #include "wire/event_types.h"
-#include "wire/nondet_result.h"
 #include "wire/limits.h"
 #include "wire/message.h"
-#include "wire/slot.h"
 #include "wire/program_messages.h"
+#include "wire/slot.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -192,6 +193,13 @@ void poet_replay_commit(poet_type_t type, uint64_t key)
     struct traced_thread *t = replay_active ? thread_recording() : NULL;
     if (t && thread_schedule_active(t))
         thread_schedule_commit(t, type, key);
+}
+
+int poet_replay_is_turn(poet_line_t index, poet_type_t type)
+{
+    struct traced_thread *t = replay_active ? thread_recording() : NULL;
+    const struct trace_line *line = t ? trace_line_by_code(t, index) : NULL;
+    return !line || !thread_schedule_active(t) || thread_schedule_is_turn(t, line, type);
 }
 
 void poet_replay_wait_turn(poet_line_t index, poet_type_t type)
@@ -489,6 +497,10 @@ poet_event_t poet_record(const poet_record_t *record)
     uint32_t n = 0;
     if (!more)
         return none;
+    struct slot_stack stack;
+    uintptr_t site = record->site ? (uintptr_t)record->site : SITE;
+    const struct slot_stack *waits =
+        record->flags & POET_WAITS ? wait_stack_read(site, &stack) : NULL;
     busy_begin(t);
     char text[NONDET_BYTES];
     bool answers = record->asked && keys <= 1;
@@ -506,7 +518,8 @@ poet_event_t poet_record(const poet_record_t *record)
                                             (record->flags & POET_CLOSES ? SLOT_CLOSES : 0) |
                                             poet_get_doubt(record->flags)),
                         .about = record->about,
-                        .site = record->site ? (uintptr_t)record->site : SITE,
+                        .site = site,
+                        .stack = waits,
                         .began = record->began,
                         .partner = {relation == RELATION_ORDER ? (uint32_t)record->high : 0,
                                     relation ? record->low[0] : 0},

@@ -7,7 +7,7 @@
  * handler, unless its comment says otherwise; a runtime that switches tasks in a signal
  * handler must block that signal around each of these calls. None of them changes
  * errno, blocks for more than POET_MAX_STALL_MS milliseconds (default 1000) or
- * terminates the program. Where tracing is disabled, they do nothing and return 0.
+ * terminates the program. If tracing is disabled, they do nothing and return 0.
  *
  * The slots of one thread are its order: every event that a thread reports happened
  * after those that it reported before. */
@@ -100,9 +100,12 @@ uint32_t poet_record_choice(poet_line_t line, uint32_t of, uint32_t chosen);
  * thread has that type (1 or 0), or `fallback` if no run is being replayed.
  * poet_replay_wait_turn() waits until the thread's next event of that type (among its
  * next few events) may happen on `line`, that is, until all events that came before it
- * are there. The wait is bounded; it returns at once if no run is being replayed. */
+ * are there. The wait is bounded; it returns at once if no run is being replayed.
+ * poet_replay_is_turn() returns whether it would return at once (1 or 0): for a runtime
+ * that runs another task meanwhile. */
 int poet_replay_next_is(poet_type_t type, int fallback);
 void poet_replay_wait_turn(poet_line_t line, poet_type_t type);
+int poet_replay_is_turn(poet_line_t line, poet_type_t type);
 
 /* Compares the next event of the calling thread, or the one `ahead` events (at most 31)
  * behind it, with a type and with its object, given by the key by which all processes
@@ -177,6 +180,7 @@ poet_event_t poet_barrier_event(poet_line_t line, poet_type_t type, uint64_t hig
 #define POET_AFTER 0x800u /* comes after event number *low of the line `high`, without an arrow */
 #define POET_TOGETHER                                                                              \
     0x1000u /* with `asked`: the same call reports this event and the thread's next one, too */
+#define POET_WAITS 0x2000u /* the thread has to wait: its call stack is recorded */
 typedef struct {
     poet_line_t line; /* 0: where the thread is */
     poet_line_t about;
@@ -323,8 +327,7 @@ void poet_worker_thread(const char *name, const char *group);
  * task. The mark has no effect if the other task has ended. */
 void poet_wait_end(poet_line_t awaited);
 
-/* The task will not act any more: libpoet reuses what it kept for it. Its line
- * stays. */
+/* The task will not act any more: libpoet reuses what it kept for it. The line stays. */
 void poet_task_release(poet_line_t task);
 
 /* Additional stacks of tasks, such as those of coroutines: libpoet tracks which calls
@@ -342,8 +345,11 @@ void poet_task_stack(poet_line_t task, const void *memory, size_t bytes);
  * switch must call it right before. If the task is within that stack already, it
  * returns to it and leaves those that it entered from there. With POET_STACK_CALLED the
  * switch is a call of what runs there, as the resume of a coroutine is: each counts as
- * a call of the outermost function on that stack. */
+ * a call of the outermost function on that stack. With POET_STACK_UNWOUND the calls that
+ * are open there are left, as when a suspended coroutine is deleted: what they still take
+ * belongs to none of them. */
 #define POET_STACK_CALLED 1u
+#define POET_STACK_UNWOUND 2u
 void poet_stack_run(poet_stack_t stack, unsigned flags);
 
 /* No task runs on the stack any more, nor will. If the calling task is on it, the calls
@@ -410,7 +416,7 @@ int64_t *poet_watch(const char *name, const char *unit);
 
 /* Mark the beginning and the end of a wait of the calling thread, in a call that it has
  * recorded by an event of that type: for interposed libraries. The thread must record
- * nothing in between. Where calls are measured, the wait appears below its caller. */
+ * nothing in between. If calls are measured, the wait appears below its caller. */
 void poet_wait_begin(poet_type_t type);
 void poet_wait_done(poet_type_t type);
 /* Marks the calling thread as idle (1), such as one of a pool that has no work, or as
@@ -425,7 +431,7 @@ void poet_trace_off(void);
 void poet_trace_on(void);
 
 /* Stops and resumes measuring the calls of the calling thread or task, where calls are
- * measured; calls of these functions nest. What is open continues, and its time counts. */
+ * measured; calls of these functions nest. Open calls continue, and their time counts. */
 void poet_calls_off(void);
 void poet_calls_on(void);
 

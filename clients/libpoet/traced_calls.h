@@ -99,6 +99,10 @@ POET_REDIRECT(sigqueue)
 POET_REDIRECT(pthread_sigqueue)
 #endif
 POET_REDIRECT(sigaction)
+#if !defined(POET_OWN_PTHREADS)
+POET_REDIRECT(pthread_sigmask)
+#endif
+POET_REDIRECT(sigprocmask)
 POET_REDIRECT(siginterrupt)
 POET_REDIRECT(__sysv_signal)
 POET_REDIRECT(sigwait)

@@ -1,7 +1,6 @@
 /* Implementation of poet.h: lines and tasks of the program's own. */
 #include "clients/libpoet/user_lines.h"
 
-#include "clients/libpoet/carrier_threads.h"
 #include "clients/libpoet/core/interposer.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/tracer_clock.h"
@@ -15,7 +14,7 @@
 #include "clients/libpoet/profile/cpu_clock.h"
 #include "clients/libpoet/profile/region_owner.h"
 #include "clients/libpoet/poet.h"
-#include "clients/libpoet/stack.h"
+#include "clients/libpoet/user_tasks.h"
 #include "wire/limits.h"
 #include "wire/replay_schedule.h"
 
@@ -134,8 +133,11 @@ poet_line_t poet_task_at(const char *kind, const char *name, const void *object,
     struct user_line *own =
         by ? user_line_open(by, kind, name, object, LINE_FOLLOWS, NULL, (uintptr_t)site)
            : user_line_open_itself(kind, name, object, (uintptr_t)site, &t);
-    if (own && !t)
+    bool is_new = own && !t;
+    if (is_new)
         t = thread_create_user_task(&own->line);
+    if (is_new && !t)
+        untraced_use_report(UNTRACED_LOST, "a task could not be recorded");
     if (own && t) {
         const char *called = name ? name : "";
         t->name_hash = schedule_text_hash(called, strlen(called));

@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define SWEEPS 24u
 #define BEND_WIDTH 8.0

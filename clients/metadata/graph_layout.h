@@ -34,4 +34,27 @@ struct graph_layout {
 void graph_layout_place(struct graph_layout *layers, double gap);
 void graph_layout_free(struct graph_layout *layers); /* leaves it empty */
 
+/* ---- call graph ---- */
+
+#define CALL_GRAPH_NODES_MAX 60u /* maximum of functions in one drawing */
+
+struct call_graph {
+    struct call_graph_node {
+        char *name, *amount; /* full name; its time as text */
+        double share; /* of everything, 0 to 1: its own time */
+        uint32_t cycle; /* number of its recursion cycle; 0: none */
+        uint32_t row; /* of the table */
+        bool waited;
+    } *nodes;
+    uint32_t count; /* at most CALL_GRAPH_NODES_MAX */
+    struct call_graph_arc {
+        uint32_t from, to;
+        char *calls; /* number of calls, as text */
+        double share; /* of everything: the time of these calls */
+    } *arcs;
+    uint32_t arc_count;
+    char **notes;
+    uint32_t note_count;
+};
+
 #endif

@@ -32,7 +32,7 @@ struct trace_metadata {
     size_t target_count;
     struct process_info *processes;
     uint32_t process_count;
-    /* of two runs (merged_metadata.h): number of lines of the first; 0: one run */
+    /* of two runs (struct merged_metadata): number of lines of the first; 0: one run */
     uint32_t first_lines;
     uint64_t generation; /* grows with every change */
     char *damage; /* the part of the trace that could not be read so far, one line; NULL: none */
@@ -80,6 +80,9 @@ const struct target_event *event_style(const struct trace_metadata *book,
                                        const struct event_info *event);
 /* Returns the label, or one made of kind letter, name and object. */
 const char *metadata_label(const struct trace_metadata *book, uint32_t line);
+/* Returns the line with that name, with or without its letter ("M:m", "m"); 0: none. *several:
+ * there is more than one. */
+uint32_t metadata_find_line(const struct trace_metadata *book, const char *name, bool *several);
 /* Expands a text about an object with the label of that line. If the line is unknown (0), the
  * object is "something" if the text needs one ("waits for"), else "" ("waits for the end of a child
  * process"). */
@@ -89,8 +92,37 @@ const char *metadata_expand_text(const struct trace_metadata *book, const char *
 /* Format LINE:NUMBER, or "h1:5" for hidden lines; and parse it: false if s is not an event id. */
 void event_id_print(char *s, size_t size, struct event_id ref);
 bool event_id_parse(const char *s, struct event_id *ref);
-/* The same for two runs, with the number in the event's own run: "again 3:7" in the second. */
+/* Formats an event id of one or two runs, with the number in its own run: "again 3:7" in the
+ * second. */
 void metadata_print_event_id(const struct trace_metadata *book, char *s, size_t size,
                              struct event_id ref);
+
+/* Merged metadata of two runs, for one diagram of both: the lines of the second run are numbered
+ * after those of the first.
+ *
+ * Event types are those of the first run, matched by name, followed by those that only the second
+ * run has. The descriptions belong to the original metadata, which must outlive this. */
+
+struct merged_metadata {
+    struct trace_metadata book;
+    const struct trace_metadata *of[2];
+    uint32_t *types; /* of the second run, by code - 1 */
+};
+
+/* Both must have all their lines, with labels. */
+void merged_metadata_make(struct merged_metadata *both, const struct trace_metadata *first,
+                          const struct trace_metadata *second);
+void merged_metadata_free(struct merged_metadata *both); /* leaves it empty */
+
+uint32_t merged_metadata_line(const struct merged_metadata *both, unsigned run,
+                              uint32_t line); /* 0 stays 0 */
+struct event_id merged_metadata_event_id(const struct merged_metadata *both, unsigned run,
+                                         struct event_id at);
+/* Return the run of a line of `both`, and the line in that run; and the same for an event. */
+unsigned merged_metadata_run(const struct merged_metadata *both, uint32_t line);
+struct event_id merged_metadata_own_line(const struct merged_metadata *both, struct event_id at);
+/* Converts an event of a run to its form in `both`. Hidden lines are not changed. */
+void merged_metadata_event(const struct merged_metadata *both, unsigned run,
+                           struct event_info *event);
 
 #endif

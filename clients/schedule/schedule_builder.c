@@ -1,7 +1,7 @@
 #include "clients/schedule/schedule_builder.h"
 
 #include "base/alloc.h"
-#include "wire/nondet_result.h"
+#include "wire/annotation_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

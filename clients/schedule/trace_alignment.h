@@ -5,13 +5,16 @@
  * objects by the first thread that uses them, among those of the same name; threads without a
  * creator by their names. An event is equal to one of the other run if it has the same index in the
  * same thread, is on the same line with the same number, and all its predecessors are equal,
- * too. */
+ * too.
+ *
+ * Not thread-safe. */
 #ifndef CLIENTS_SCHEDULE_TRACE_ALIGNMENT_H
 #define CLIENTS_SCHEDULE_TRACE_ALIGNMENT_H
 
 #include "wire/trace_view.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct trace_alignment;
 

@@ -62,10 +62,25 @@ void core_file_add_mappings(struct snapshot *s, const void *bytes, size_t size)
     }
 }
 
-static void core_file_read_notes(struct snapshot *s, Elf *elf, const GElf_Phdr *segment)
+/* Returns how many bytes of a segment are in the file; sets s->cut if some are not. */
+static size_t core_file_segment_bytes(struct snapshot *s, const GElf_Phdr *segment,
+                                      uint64_t file_bytes)
 {
+    uint64_t end = segment->p_offset + segment->p_filesz;
+    if (end <= file_bytes && end >= segment->p_offset)
+        return segment->p_filesz;
+    s->cut = true;
+    return segment->p_offset < file_bytes ? file_bytes - segment->p_offset : 0;
+}
+
+/* Reads the notes up to the first incomplete one: those of a thread can be longer than what is left
+ * of a truncated file. */
+static void core_file_read_notes(struct snapshot *s, Elf *elf, const GElf_Phdr *segment,
+                                 uint64_t file_bytes)
+{
+    size_t bytes_present = core_file_segment_bytes(s, segment, file_bytes) & ~(size_t)3;
     Elf_Data *data =
-        elf_getdata_rawchunk(elf, (int64_t)segment->p_offset, segment->p_filesz, ELF_T_NHDR);
+        elf_getdata_rawchunk(elf, (int64_t)segment->p_offset, bytes_present, ELF_T_NHDR);
     GElf_Nhdr note;
     size_t next, name, body;
     s->cut |= !data;
@@ -85,14 +100,9 @@ static void core_file_read_notes(struct snapshot *s, Elf *elf, const GElf_Phdr *
 
 static void core_file_add_segment(struct snapshot *s, const GElf_Phdr *segment, uint64_t file_bytes)
 {
-    uint64_t end = segment->p_offset + segment->p_filesz;
-    bool cut = end > file_bytes || end < segment->p_offset;
-    uint64_t size = !cut                             ? segment->p_filesz
-                    : segment->p_offset < file_bytes ? file_bytes - segment->p_offset
-                                                     : 0;
-    s->cut |= cut;
-    snapshot_add_memory(
-        s, (struct snapshot_memory){segment->p_vaddr, (size_t)size, NULL, segment->p_offset});
+    size_t size = core_file_segment_bytes(s, segment, file_bytes);
+    snapshot_add_memory(s,
+                        (struct snapshot_memory){segment->p_vaddr, size, NULL, segment->p_offset});
 }
 
 static bool core_file_read_elf(struct snapshot *s, Elf *elf, const char *path, struct error *error)
@@ -110,7 +120,7 @@ static bool core_file_read_elf(struct snapshot *s, Elf *elf, const char *path, s
         if (!gelf_getphdr(elf, (int)i, &segment))
             s->cut = true;
         else if (segment.p_type == PT_NOTE)
-            core_file_read_notes(s, elf, &segment);
+            core_file_read_notes(s, elf, &segment, (uint64_t)file.st_size);
         else if (segment.p_type == PT_LOAD && segment.p_filesz)
             core_file_add_segment(s, &segment, (uint64_t)file.st_size);
     }

@@ -1,11 +1,13 @@
+/* Synchronization objects of glibc (2.25 and later, x86-64), read from memory: what the futex at
+ * which a thread sleeps belongs to, and the owner that glibc stores in it. The layouts are those of
+ * bits/pthreadtypes-arch.h and bits/struct_mutex.h, struct_rwlock.h. */
 #define _GNU_SOURCE
-#include "clients/snapshot/glibc_object.h"
+#include "clients/snapshot/wait_for_graph.h"
 
-#include "clients/snapshot/runtime_frames.h"
-#include "wire/asleep.h"
+#include "clients/snapshot/thread_stack.h"
+#include "wire/os_usage.h"
 
 #include <linux/futex.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 

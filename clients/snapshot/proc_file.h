@@ -1,8 +1,40 @@
-/* Files of /proc, read whole. */
+/* Files of /proc (proc(5)) that describe processes and their threads: read whole, and parsed; and
+ * the table of the processes that they list. */
 #ifndef CLIENTS_SNAPSHOT_PROC_FILE_H
 #define CLIENTS_SNAPSHOT_PROC_FILE_H
 
-#include "clients/snapshot/proc_text.h"
+#include "clients/snapshot/snapshot.h"
+
+/* ---- parsers ----
+ * Nothing is believed of a text but that it has `size` bytes; what it does not say is left
+ * unchanged. */
+
+/* Parses /proc/PID/task/TID/stat: its name, in at most `room` bytes, and its state. */
+bool proc_text_stat(const char *text, size_t size, char *name, size_t room, char *state);
+/* Parses /proc/PID/task/TID/syscall; returns false if the thread runs. */
+bool proc_text_syscall(const char *text, size_t size, struct system_call *call, uint64_t *stack,
+                       uint64_t *program);
+
+struct proc_status {
+    uint32_t process; /* Tgid */
+    uint32_t parent;
+    uint32_t tracer; /* 0: it is not traced */
+    uint32_t inner; /* number in its own PID name space */
+    uint32_t user; /* effective */
+};
+/* Parses /proc/PID/status. */
+void proc_text_status(const char *text, size_t size, struct proc_status *status);
+
+struct proc_mapping {
+    uint64_t start, end, offset;
+    const char *path; /* points into the line; "": none */
+};
+/* Parses a line of /proc/PID/maps, without its end. */
+bool proc_text_mapping(const char *line, struct proc_mapping *mapping);
+/* Returns the access mode in /proc/PID/fdinfo/N: O_RDONLY, O_WRONLY or O_RDWR; -1: not said. */
+int proc_text_access(const char *text, size_t size);
+
+/* ---- files ---- */
 
 /* Reads /proc/NAME, whose name is formatted, into at most `room` bytes with a NUL. Returns the
  * number of bytes without it; 0 with errno if it cannot be read. */
@@ -16,5 +48,47 @@ size_t proc_file_link(char *to, size_t room, const char *format, ...)
 bool proc_file_each(const char *name, void (*visit)(void *user, uint32_t number), void *user);
 /* Reads /proc/PID/status; all zero if there is no such process. */
 struct proc_status proc_file_status(uint32_t pid);
+
+/* The processes that can be seen here, which of them hold the ends of pipes, and the calls in which
+ * their threads sleep. */
+
+struct process_table {
+    struct table_process {
+        uint32_t pid, parent;
+        char name[32];
+    } *processes;
+    uint32_t process_count;
+    struct pipe_end {
+        uint64_t pipe; /* number of its inode */
+        uint32_t pid;
+        bool reads, writes;
+    } *ends;
+    uint32_t end_count;
+    uint32_t hidden_count; /* processes whose descriptors cannot be read */
+    bool partial; /* processes of another PID name space are not seen */
+};
+
+/* Reads /proc. */
+void process_table_read(struct process_table *table);
+void process_table_free(struct process_table *table);
+/* Returns the process; NULL: there is none. */
+const struct table_process *process_table_find(const struct process_table *table, uint32_t pid);
+/* Returns the number of the pipe that is a descriptor of a process; 0: it is none. */
+uint64_t process_table_pipe(uint32_t pid, uint64_t descriptor);
+
+/* A thread that is asleep in a call, and how often it has got a processor. */
+struct sleeping_thread {
+    uint32_t tid;
+    bool asleep;
+    struct system_call call;
+    uint64_t stack, turns;
+};
+
+/* Reads a thread, whose number is set. */
+void process_table_read_thread(uint32_t pid, struct sleeping_thread *thread);
+/* Reads the threads of a process; the caller frees them. */
+struct sleeping_thread *process_table_threads(uint32_t pid, uint32_t *count);
+/* Returns whether a thread is asleep in the same call as before, without having run. */
+bool process_table_still_sleeps(uint32_t pid, const struct sleeping_thread *before);
 
 #endif

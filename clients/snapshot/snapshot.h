@@ -6,11 +6,40 @@
 #ifndef CLIENTS_SNAPSHOT_SNAPSHOT_H
 #define CLIENTS_SNAPSHOT_SNAPSHOT_H
 
-#include "clients/snapshot/registers.h"
+#include "wire/trace_view.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* ---- registers of a thread ----
+ * They have their DWARF numbers, and are read, with the system call in which the thread is, from
+ * the kernel's register sets of x86-64; elsewhere no register is known. */
+
+/* The number of registers, and those with a meaning of their own. */
+enum { REGISTER_COUNT = 17, REGISTER_STACK = 7, REGISTER_PROGRAM = 16 };
+
+struct registers {
+    uint64_t values[REGISTER_COUNT];
+    uint32_t known; /* a bit for each */
+    uint64_t thread_pointer; /* of glibc's struct pthread; 0: unknown */
+};
+
+struct system_call {
+    int64_t number; /* -1: in none */
+    uint64_t arguments[6];
+};
+
+/* Reads the general register set of ptrace(2) and NT_PRSTATUS. Returns false if it has another
+ * size. */
+bool registers_read(const void *set, size_t size, struct registers *registers,
+                    struct system_call *call);
+/* Sets what /proc/PID/task/TID/syscall has. */
+void registers_set_position(struct registers *registers, uint64_t stack, uint64_t program);
+/* Returns whether a register keeps its value across calls. */
+bool register_is_preserved(unsigned number);
+
+/* ---- the snapshot ---- */
 
 /* Limits of what is copied of a stack, and of all stacks: */
 #define SNAPSHOT_STACK_BYTES (512u << 10)
@@ -81,5 +110,13 @@ const struct snapshot_thread *snapshot_thread_of(const struct snapshot *snapshot
 const struct snapshot_thread *snapshot_thread_at(const struct snapshot *snapshot,
                                                  uint64_t thread_pointer);
 void snapshot_free(struct snapshot *snapshot);
+
+/* The ELF files that a process has mapped, where each is loaded, and whether the file is the one
+ * that was mapped, by its build-id. */
+
+/* Fills the modules of a process, which process_info_free() frees. Modules whose file is missing or
+ * of another build have a path without a directory, so that it is not opened. The files of
+ * a process with another root directory are found below that. */
+void loaded_modules_list(const struct snapshot *snapshot, struct process_info *process);
 
 #endif

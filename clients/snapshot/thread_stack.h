@@ -1,5 +1,5 @@
-/* Stack of a thread of a snapshot, unwound by libdwfl with the unwind tables of the mapped
- * files. */
+/* Stack of a thread of a snapshot, unwound by libdwfl with the unwind tables of the mapped files,
+ * and which of its frames are the application's. */
 #ifndef CLIENTS_SNAPSHOT_THREAD_STACK_H
 #define CLIENTS_SNAPSHOT_THREAD_STACK_H
 
@@ -28,5 +28,17 @@ void stack_unwinder_free(struct stack_unwinder *unwinder);
 void stack_unwinder_read(struct stack_unwinder *unwinder, const struct snapshot_thread *thread,
                          struct thread_stack *stack);
 void thread_stack_free(struct thread_stack *stack);
+
+/* ---- frames of the C and C++ runtime libraries, which are not the application's ---- */
+
+/* Returns whether a file is one of the runtime libraries. */
+bool runtime_frames_has_file(const char *path);
+/* Returns the number of innermost frames that are in runtime libraries: the index of the first
+ * frame of the application, or the number of frames if there is none. In a static program these are
+ * functions that wait, by their names. */
+uint32_t runtime_frames_count(const struct thread_stack *stack, struct symbolizer *sites);
+/* Returns the index of the outermost frame of the application: the function that a thread started
+ * with; UINT32_MAX: there is none, or the stack is incomplete. */
+uint32_t runtime_frames_start(const struct thread_stack *stack, struct symbolizer *sites);
 
 #endif

@@ -320,3 +320,189 @@ bool annotated_source_lines(struct result_table *t, const struct line_costs *l,
     free(w.near);
     return any;
 }
+
+/* ---- annotations of lines ---- */
+
+#define ITEMS_SHOWN 4u /* items; more are shown as "and so on" */
+
+struct annotation_text {
+    const struct table_names *names;
+    const struct result_table *table;
+    char *text;
+    unsigned count;
+};
+
+static const struct table_cell *cell_of(const struct annotation_text *s, uint32_t row,
+                                        const char *name)
+{
+    return &result_table_cells(s->table, row)[result_table_find_column(s->table, name)];
+}
+
+/* Appends an item; takes over its text. */
+static void annotation_append(struct annotation_text *s, char *more)
+{
+    if (s->count++ <= ITEMS_SHOWN) {
+        char *all = xasprintf("%s%s%s", s->text, *s->text ? "; " : "",
+                              s->count <= ITEMS_SHOWN ? more : "and so on");
+        free(s->text);
+        s->text = all;
+    }
+    free(more);
+}
+
+static char *annotation_count(int64_t count)
+{
+    return count == 1 ? xstrdup("once") : xasprintf("%lld times", (long long)count);
+}
+
+static void annotation_report_call(struct annotation_text *s, uint32_t row)
+{
+    const struct table_cell *of = cell_of(s, row, "of"), *total = cell_of(s, row, "total_ns");
+    char *name = of->is == CELL_PLACE
+                     ? result_table_place_text(s->names, of->place, "a call that is recorded")
+                     : xstrdup("a call that is recorded");
+    char *count = annotation_count(cell_of(s, row, "calls")->number);
+    annotation_append(s, total->is == CELL_NUMBER ? xasprintf("calls %s %s, %.3f ms", name, count,
+                                                              (double)total->number / 1e6)
+                                                  : xasprintf("calls %s %s", name, count));
+    free(name);
+    free(count);
+}
+
+static void annotation_report_wait(struct annotation_text *s, uint32_t row)
+{
+    const struct table_cell *of = cell_of(s, row, "of");
+    char *count = annotation_count(cell_of(s, row, "waits")->number);
+    annotation_append(s,
+                      xasprintf("%s %s, waited %.3f ms", of->is == CELL_TEXT ? of->text : "waits",
+                                count, (double)cell_of(s, row, "waited_ns")->number / 1e6));
+    free(count);
+}
+
+char *annotated_source_line_text(const struct table_names *names, const struct line_costs *costs,
+                                 const struct line_costs_line *line)
+{
+    struct annotation_text s = {names, costs->table, xstrdup(""), 0};
+    for (uint32_t i = 0; i < line->row_count; i++) {
+        const struct table_cell *what = cell_of(&s, line->rows[i], "kind");
+        if (what->is == CELL_TEXT && strcmp(what->text, "call") == 0)
+            annotation_report_call(&s, line->rows[i]);
+        else if (what->is == CELL_TEXT && strcmp(what->text, "wait") == 0)
+            annotation_report_wait(&s, line->rows[i]);
+    }
+    return s.text;
+}
+
+/* ---- as text, for the terminal and the viewer ---- */
+
+#define TEXT_MOST 120u /* characters */
+
+static char *annotated_source_shorten(const char *text)
+{
+    if (text_table_width(text) <= TEXT_MOST)
+        return xstrdup(text);
+    size_t n = 0;
+    for (uint32_t i = 0; i < TEXT_MOST; i++)
+        for (n++; ((unsigned char)text[n] & 0xc0) == 0x80; n++)
+            ;
+    return xasprintf("%.*s…", (int)n, text);
+}
+
+/* Returns whether a cell is left blank: null, or rounded to 0. */
+static bool is_nothing(const struct table_cell *cell)
+{
+    return cell->is == CELL_NULL || (cell->is == CELL_NUMBER && !cell->number) ||
+           (cell->is == CELL_REAL && cell->real < 0.0005);
+}
+
+/* Returns whether an entry for code between lines has no values to show. */
+static bool annotated_source_is_blank_row(const struct result_table *t, uint32_t row,
+                                          const uint32_t *columns, uint32_t count)
+{
+    const struct table_cell *cells = result_table_cells(t, row);
+    uint32_t text = result_table_find_column(t, "text"), line = result_table_find_column(t, "line");
+    bool between = cells[text].is == CELL_NULL || *cells[text].text == '(';
+    for (uint32_t k = 0; between && k < count; k++)
+        between = columns[k] == line || columns[k] == text || is_nothing(&cells[columns[k]]);
+    return between;
+}
+
+static char *annotated_source_cell_text(const struct table_names *names,
+                                        const struct result_table *t, uint32_t row, uint32_t column)
+{
+    const struct table_cell *cells = result_table_cells(t, row);
+    uint32_t last = result_table_find_column(t, "last");
+    if (is_nothing(&cells[column]))
+        return xstrdup("");
+    if (column == result_table_find_column(t, "text"))
+        return annotated_source_shorten(cells[column].text);
+    if (column == result_table_find_column(t, "line") && cells[last].is == CELL_NUMBER)
+        return xasprintf("%lld-%lld", (long long)cells[column].number,
+                         (long long)cells[last].number);
+    return result_table_cell_text(names, &t->columns[column], &cells[column]);
+}
+
+static void annotated_source_write_row(struct text_table *s, const struct table_names *names,
+                                       const struct result_table *t, uint32_t i,
+                                       const uint32_t *columns)
+{
+    struct text_table_row *row = text_table_add_row(s);
+    const struct table_cell *share =
+        &result_table_cells(t, i)[result_table_find_column(t, "share")];
+    row->row = i;
+    row->share = share->is == CELL_REAL ? share->real : 0;
+    for (uint32_t k = 0; k < s->column_count; k++)
+        row->cells[k] = annotated_source_cell_text(names, t, i, columns[k]);
+}
+
+/* Adds a row that marks omitted lines. */
+static void annotated_source_write_gap(struct text_table *s, const uint32_t *columns, uint32_t line)
+{
+    struct text_table_row *row = text_table_add_row(s);
+    row->event = (struct event_id){0};
+    for (uint32_t k = 0; k < s->column_count; k++)
+        row->cells[k] = xstrdup(columns[k] == line ? "…" : "");
+}
+
+static void annotated_source_write_total(struct text_table *s, const struct table_names *names,
+                                         const struct result_table *t, const uint32_t *columns)
+{
+    struct text_table_row *row = text_table_add_row(s);
+    row->total = true;
+    for (uint32_t k = 0; k < s->column_count; k++) {
+        const struct table_cell *cell = &t->total[columns[k]];
+        row->cells[k] = cell->is == CELL_NULL
+                            ? xstrdup(k + 1 == s->column_count ? "in all" : "")
+                            : result_table_cell_text(names, &t->columns[columns[k]], cell);
+    }
+}
+
+void annotated_source_write(struct text_table *s, const struct table_names *names,
+                            const struct result_table *t)
+{
+    uint32_t count, *columns = result_table_choose_columns(t, NULL, &count, NULL),
+                    line = result_table_find_column(t, "line");
+    int64_t last = 0; /* last line shown so far */
+    *s = (struct text_table){.title = xasprintf("%s: %s", names->book->run.name, t->title)};
+    for (uint32_t k = 0; k < count; k++) {
+        text_table_add_column(s, result_table_title_text(&t->columns[columns[k]]),
+                              columns[k] <= line);
+        s->columns[k].shaded = columns[k] == line;
+        s->columns[k].code = columns[k] > line;
+    }
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        const struct table_cell *cells = result_table_cells(t, i);
+        int64_t at = cells[line].is == CELL_NUMBER ? cells[line].number : 0;
+        bool whole = cells[result_table_find_column(t, "last")].is == CELL_NULL;
+        if (annotated_source_is_blank_row(t, i, columns, count))
+            continue;
+        if (last && at > last + 1)
+            annotated_source_write_gap(s, columns, line);
+        annotated_source_write_row(s, names, t, i, columns);
+        last = whole || at > last ? at - !whole : last;
+    }
+    annotated_source_write_total(s, names, t, columns);
+    for (uint32_t i = 0; i < t->note_count; i++)
+        text_table_add_note(s, xstrdup(t->notes[i]));
+    free(columns);
+}

@@ -1,4 +1,5 @@
-/* Annotated source: tables of source files with their costs, and of the lines of a file. */
+/* Annotated source: tables of source files with their costs, and of the lines of a file, also as
+ * text. Not thread-safe. */
 #ifndef CLIENTS_SOURCEFILE_ANNOTATED_SOURCE_H
 #define CLIENTS_SOURCEFILE_ANNOTATED_SOURCE_H
 
@@ -22,9 +23,14 @@ bool annotated_source_lines(struct result_table *table, const struct line_costs 
                             const struct source_file_text *written,
                             const struct annotated_source_options *wanted);
 /* Writes that table as text: costs at the left, then number and text of the lines. */
-void annotated_words_write(struct text_table *sheet, const struct table_names *names,
-                           const struct result_table *table);
+void annotated_source_write(struct text_table *sheet, const struct table_names *names,
+                            const struct result_table *table);
 /* Returns a path in printable form, in new memory. */
 char *annotated_source_path(const char *path);
+
+/* Returns the annotation of a line, its calls and its waits, such as "calls parse (a.c:7) 3 times,
+ * 1.200 ms; arrive 2 times, waited 50.112 ms"; "" if there is neither. New memory. */
+char *annotated_source_line_text(const struct table_names *names, const struct line_costs *costs,
+                                 const struct line_costs_line *line);
 
 #endif

@@ -339,11 +339,3 @@ const struct line_costs_file *line_costs_find(const struct line_costs *l, const 
     }
     return *several ? NULL : found;
 }
-
-char *line_costs_number(const struct line_costs_line *line)
-{
-    if (!line->first)
-        return xstrdup("");
-    return line->first == line->last ? xasprintf("%d", line->first)
-                                     : xasprintf("%d-%d", line->first, line->last);
-}

@@ -80,7 +80,5 @@ const char *line_costs_path(const struct line_costs_file *file);
  * none, or, with *several, more than one. */
 const struct line_costs_file *line_costs_find(const struct line_costs *costs, const char *path,
                                               bool *several);
-/* Returns "14", "12-15"; "" if no line is known. New memory. */
-char *line_costs_number(const struct line_costs_line *line);
 
 #endif

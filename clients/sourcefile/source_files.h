@@ -35,7 +35,7 @@ void source_files_open_search(struct source_file_search *search, char *value);
 /* Never fails: see problem. */
 void source_files_read(struct source_file_text *file, const struct source_file_search *search,
                        const char *path);
-/* The same, at the compile-time path, else under its name below the working directory. */
+/* Reads the file at the compile-time path, else that of its name below the working directory. */
 void source_files_excerpt(struct source_file_text *file, const char *path);
 /* Returns its path in new memory; NULL if it does not exist, or is not a regular file. */
 char *source_files_find(const struct source_file_search *search, const char *path);

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "clients/symbols/demangle.h"
+
 #include "base/alloc.h"
 
 #include <dwarf.h>
@@ -78,7 +79,7 @@ static bool critical_section(const char *symbol, char *text, size_t size)
  * variable.0; f.actor and f.resume run the coroutine f. */
 static bool is_added(const char *part, size_t length)
 {
-    static const char *const words[] = {"part", "isra",       "constprop", "cold",   "lto_priv",
+    static const char *const words[] = {"part", "isra",       "constprop", "cold",  "lto_priv",
                                         "llvm", "localalias", "actor",     "resume"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i]) == length && strncmp(part, words[i], length) == 0)
@@ -301,4 +302,34 @@ bool demangle_part(struct demangle_last *last, Dwfl_Module *module, uint64_t var
     if (last->found)
         write_part(&last->die, offset, text, size);
     return last->found;
+}
+
+const char *demangle_library_object(const char *function)
+{
+    static const struct {
+        const char *function, *object; /* without std:: and underscores */
+    } objects[] = {{"basic_future", "future"},
+                   {"future", "future"},
+                   {"shared_future", "future"},
+                   {"atomic_futex_unsigned", "future"},
+                   {"latch", "latch"},
+                   {"barrier", "barrier"},
+                   {"tree_barrier", "barrier"},
+                   {"counting_semaphore", "semaphore"},
+                   {"atomic_semaphore", "semaphore"},
+                   {"semaphore", "semaphore"},
+                   {"atomic_wait_address_v", "atomic variable"},
+                   {"atomic_wait_address", "latch or atomic variable"},
+                   {"atomic", "atomic variable"},
+                   {"pthread_cond_destroy", "waiter to leave, to destroy"},
+                   {"pthread_barrier_destroy", "participant to leave, to destroy"},
+                   {"cxa_guard_acquire", "static variable being initialized"}};
+    static const char *const before[] = {"void ", "bool ", "std::"};
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+        function += strncmp(function, before[i], strlen(before[i])) == 0 ? strlen(before[i]) : 0;
+    function += strspn(function, "_");
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
+        if (strncmp(function, objects[i].function, strlen(objects[i].function)) == 0)
+            return objects[i].object;
+    return NULL;
 }

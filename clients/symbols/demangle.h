@@ -26,4 +26,11 @@ struct demangle_last {
 bool demangle_part(struct demangle_last *last, Dwfl_Module *module, uint64_t variable,
                    uint64_t offset, char *text, size_t size);
 
+/* Objects of the C and C++ libraries that a thread waits for without a traced call, by the function
+ * in which it waits: futures, latches, barriers, semaphores and atomic variables. */
+
+/* Returns "future", "latch", ... for the demangled name of a function of the library, such as
+ * "std::__basic_future<int>::wait"; NULL: not known. */
+const char *demangle_library_object(const char *function);
+
 #endif

@@ -1,17 +1,223 @@
 #define _GNU_SOURCE
 #include "clients/symbols/symbolizer.h"
-#include "clients/symbols/inline_frames.h"
+
+#include "base/alloc.h"
+#include "clients/symbols/call_argument.h"
 #include "clients/symbols/demangle.h"
 #include "clients/symbols/safe_open.h"
 #include "clients/symbols/symbol_cache.h"
-#include "base/alloc.h"
 #include "wire/text.h"
 
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* The functions at a code address, from DWARF: the innermost inlined function, the function into
+ * which it was inlined, and so on. */
+
+#define INLINE_FRAMES_MAX 64u
+
+struct inline_frames {
+    uint32_t count;
+    /* From the innermost outwards. function: name of its symbol, NULL: unknown; line: the source
+     * line in that function; for all but the first one, the line of the call. */
+    struct inline_function {
+        const char *function, *path;
+        int line;
+    } items[INLINE_FRAMES_MAX];
+    /* The call at the address is the part of a member of uC++ by which its caller constructs,
+     * deletes or enters the object: that is at the caller's line. */
+    bool belongs_to_caller;
+};
+
+/* ---- DWARF ---- */
+
+/* Returns the unit that describes the functions: the split one (.dwo) of a skeleton unit. */
+static Dwarf_Die *unit_of_functions(Dwarf_Die *unit, Dwarf_Die *split)
+{
+    uint8_t type = 0;
+    if (dwarf_cu_info(unit->cu, NULL, &type, NULL, split, NULL, NULL, NULL) == 0 &&
+        type == DW_UT_skeleton && dwarf_tag(split) == DW_TAG_compile_unit)
+        return split;
+    return unit;
+}
+
+static const char *name_of(Dwarf_Die *function)
+{
+    static const unsigned kinds[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name};
+    Dwarf_Attribute attribute;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const char *name = dwarf_formstring(dwarf_attr_integrate(function, kinds[i], &attribute));
+        if (name)
+            return name;
+    }
+    return dwarf_diename(function);
+}
+
+/* Returns the file of the call by which a function was inlined, and its line; NULL: unknown. */
+static const char *call_of(Dwarf_Die *unit, Dwarf_Die *function, int *line)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word file, number;
+    Dwarf_Files *files;
+    size_t count;
+    if (dwarf_formudata(dwarf_attr(function, DW_AT_call_file, &attribute), &file) != 0 ||
+        dwarf_formudata(dwarf_attr(function, DW_AT_call_line, &attribute), &number) != 0 ||
+        dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count)
+        return NULL;
+    *line = (int)number;
+    return dwarf_filesrc(files, file, NULL, NULL);
+}
+
+/* ---- members of uC++ ---- */
+
+/* Whether a function is one of those of its kernel by which a member begins and an object is made
+ * or deleted, in each translated member, constructor and destructor. */
+static bool is_for_caller(const char *function)
+{
+    static const char *const begins[] = {
+        "_ZN3UPP13uSerialMemberC",
+        "_ZN3UPP18uSerialConstructorC",
+        "_ZN3UPP17uSerialDestructor",
+        "_ZN9uBaseTask16uTaskConstructorC",
+        "_ZN9uBaseTask15uTaskDestructorD",
+        "_ZN14uBaseCoroutine21uCoroutineConstructorC",
+        "_ZN14uBaseCoroutine20uCoroutineDestructorC",
+    };
+    for (size_t i = 0; function && i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(function, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Returns whether the call in a scope that returns to `behind` is of such a function. */
+static bool scope_calls_for_caller(Dwarf_Die *scope, Dwarf_Addr behind)
+{
+    Dwarf_Die part, function;
+    if (dwarf_child(scope, &part) != 0)
+        return false;
+    do {
+        Dwarf_Attribute at, origin;
+        Dwarf_Addr returns = 0;
+        int tag = dwarf_tag(&part);
+        if ((tag == DW_TAG_call_site || tag == DW_TAG_GNU_call_site) &&
+            (dwarf_formaddr(dwarf_attr(&part, DW_AT_call_return_pc, &at), &returns) == 0 ||
+             dwarf_lowpc(&part, &returns) == 0) &&
+            returns == behind)
+            return (dwarf_attr(&part, DW_AT_call_origin, &origin) ||
+                    dwarf_attr(&part, DW_AT_abstract_origin, &origin)) &&
+                   dwarf_formref_die(&origin, &function) && is_for_caller(name_of(&function));
+    } while (dwarf_siblingof(&part, &part) == 0);
+    return false;
+}
+
+/* ---- the list ---- */
+
+static void inline_frames_append_function(struct inline_frames *list,
+                                          struct inline_function function)
+{
+    list->count += list->count < INLINE_FRAMES_MAX;
+    list->items[list->count - 1] = function;
+}
+
+/* Appends functions from the innermost one outwards: the name is from a function's own entry, the
+ * line from the inlined call in it. */
+static void inline_frames_append_functions(Dwarf_Die *unit, Dwarf_Die *chain, int length,
+                                           struct inline_function next, struct inline_frames *list)
+{
+    for (int i = 0; i < length; i++) {
+        int tag = dwarf_tag(&chain[i]);
+        if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
+            continue;
+        next.function = name_of(&chain[i]);
+        if (next.path)
+            inline_frames_append_function(list, next);
+        if (tag == DW_TAG_subprogram)
+            return;
+        next.path = call_of(unit, &chain[i], &next.line);
+    }
+    next.function = NULL;
+    if (next.path)
+        inline_frames_append_function(list, next);
+}
+
+/* If there are more than fit, the innermost ones, and the outermost as the last. None if the source
+ * line is unknown. */
+static void inline_frames_collect(Dwarf_Die *unit, Dwarf_Addr address, struct inline_frames *list)
+{
+    Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+    struct inline_function first = {.path = line ? dwarf_linesrc(line, NULL, NULL) : NULL};
+    list->count = 0;
+    list->belongs_to_caller = false;
+    if (!first.path)
+        return;
+    dwarf_lineno(line, &first.line);
+    Dwarf_Die split, *described = unit_of_functions(unit, &split), *scopes = NULL, *chain = NULL;
+    int count = dwarf_getscopes(described, address, &scopes), innermost = 0;
+    while (innermost < count && dwarf_tag(&scopes[innermost]) != DW_TAG_inlined_subroutine &&
+           dwarf_tag(&scopes[innermost]) != DW_TAG_subprogram)
+        innermost++; /* scopes around it are lexical; the chain of callers is needed */
+    for (int i = 0; i <= innermost && i < count && !list->belongs_to_caller; i++)
+        list->belongs_to_caller = scope_calls_for_caller(&scopes[i], address + 1);
+    int length = innermost < count ? dwarf_getscopes_die(&scopes[innermost], &chain) : 0;
+    inline_frames_append_functions(described, chain, length > 0 ? length : 0, first, list);
+    free(scopes);
+    free(chain);
+}
+
+/* Returns whether it is beside the main header of uC++. */
+static bool is_of_ucpp(const char *path)
+{
+    char main[PATH_MAX];
+    const char *inc = strstr(path, "/inc/");
+    int n = inc ? snprintf(main, sizeof main, "%.*s/inc/uC++.h", (int)(inc - path), path) : 0;
+    return n > 0 && (size_t)n < sizeof main && !strchr(inc + 5, '/') && access(main, F_OK) == 0;
+}
+
+/* Returns whether it is a header of libpoet, whose functions are inlined into the program's. */
+static bool is_of_libpoet(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && strcmp(slash, "/poet_coroutine.hpp") == 0;
+}
+
+static bool is_system(const char *path)
+{
+    return is_of_libpoet(path) || strncmp(path, "/usr/include/", 13) == 0 ||
+           strncmp(path, "/usr/lib/", 9) == 0 || strstr(path, "/include/c++/") || is_of_ucpp(path);
+}
+
+/* Returns the innermost one that is not in a system header; the innermost if all of them are. */
+static uint32_t inline_frames_own(const struct inline_frames *list)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (!is_system(list->items[i].path))
+            return i;
+    return 0;
+}
+
+/* Returns the one in which a call at the address stands: the innermost own one, or its caller if
+ * the call belongs to that and was inlined there. */
+static uint32_t inline_frames_of_call(const struct inline_frames *list)
+{
+    uint32_t own = inline_frames_own(list);
+    return own + (list->belongs_to_caller && own + 1 < list->count);
+}
+
+/* Returns the outermost one that is not in a system header; the outermost if all of them are. */
+static uint32_t inline_frames_outermost(const struct inline_frames *list)
+{
+    for (uint32_t i = list->count; i > 0; i--)
+        if (!is_system(list->items[i - 1].path))
+            return i - 1;
+    return 0;
+}
 
 struct symbolizer_program {
     Dwfl *dwfl; /* NULL until the first lookup */
@@ -176,8 +382,13 @@ static Dwarf_Die *unit_at(Dwfl_Module *module, uint64_t address, Dwarf_Addr *bia
 }
 
 /* Which function at an address: its index from the innermost one, or one of these. WHICH_SYMBOL:
- * only the symbol. */
-enum { WHICH_OUTERMOST = UINT8_MAX, WHICH_SYMBOL = UINT8_MAX - 1 };
+ * only the symbol; WHICH_ARGUMENT: the argument of its call; WHICH_CALLS: the one that calls. */
+enum {
+    WHICH_OUTERMOST = UINT8_MAX,
+    WHICH_SYMBOL = UINT8_MAX - 1,
+    WHICH_ARGUMENT = UINT8_MAX - 2,
+    WHICH_CALLS = UINT8_MAX - 3
+};
 
 /* Lists the functions at an address; only the outermost one if it is a function's entry, whatever
  * was inlined there. */
@@ -193,6 +404,7 @@ static void find_functions(Dwfl_Module *module, uint64_t address, bool entry,
         list->items[0] = list->items[inline_frames_outermost(list)];
         list->items[0].function = NULL;
         list->count = 1;
+        list->belongs_to_caller = false;
     }
 }
 
@@ -201,7 +413,8 @@ static void symbolizer_format_function(struct symbolizer *sites, const struct in
                                        uint8_t which, const char *symbol,
                                        struct symbol_location *site)
 {
-    uint32_t own = inline_frames_own(list), i = own + which;
+    uint32_t i =
+        which == WHICH_CALLS ? inline_frames_of_call(list) : inline_frames_own(list) + which;
     const char *name = symbol;
     if (which == WHICH_OUTERMOST || i >= list->count)
         i = which == WHICH_OUTERMOST ? inline_frames_outermost(list) : list->count - 1;
@@ -264,7 +477,7 @@ static struct symbol_location symbolizer_find_site(struct symbolizer *sites, uin
 
 struct symbol_location symbolize(struct symbolizer *sites, uint32_t process, uint64_t address)
 {
-    return symbolizer_find_site(sites, process, address, 0);
+    return symbolizer_find_site(sites, process, address, WHICH_CALLS);
 }
 
 struct symbol_location symbolize_outer(struct symbolizer *sites, uint32_t process, uint64_t address)
@@ -322,6 +535,24 @@ const char *symbolizer_symbol(struct symbolizer *sites, uint32_t process, uint64
 }
 
 /* ---- texts ---- */
+
+const char *symbolizer_argument(struct symbolizer *sites, uint32_t process, uint64_t address)
+{
+    struct symbol_cache_key key = {process, WHICH_ARGUMENT, address};
+    struct symbol_location argument;
+    if (!symbol_cache_get(sites->known, key, &argument)) {
+        struct symbol_location site = symbolize(sites, process, address);
+        Dwfl_Module *module = *site.path ? module_at(sites, process, address) : NULL;
+        const char *program =
+            module ? dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL) : NULL;
+        char text[200];
+        bool known =
+            program && call_argument_read(site.path, site.line, program, text, sizeof text);
+        argument = (struct symbol_location){.function = known ? text : "", .place = ""};
+        argument = symbol_cache_put(sites->known, key, &argument);
+    }
+    return *argument.function ? argument.function : NULL;
+}
 
 const char *symbolizer_location_text(struct symbolizer *sites, uint32_t process, uint64_t address)
 {

@@ -23,7 +23,9 @@ struct Dwfl *symbolizer_modules(struct symbolizer *sites, uint32_t process);
 const struct module_info *symbolizer_module_list(const struct symbolizer *sites, uint32_t process,
                                                  uint32_t *count);
 
-/* `function`: the innermost function, possibly inlined, that contains the source line; "": unknown.
+/* `function`: the innermost function, possibly inlined, that contains the source line; of a call by
+ * which a member of uC++ begins, the function that calls the member, if it was inlined there. "":
+ * unknown.
  * place: "file:line", else "module+0xOFFSET", else "0xADDRESS". path: full path of the source file,
  * "": unknown. Valid until the next call. */
 struct symbol_location {
@@ -31,16 +33,20 @@ struct symbol_location {
     int line;
 };
 struct symbol_location symbolize(struct symbolizer *sites, uint32_t process, uint64_t address);
-/* The same for the outermost function, into which all others were inlined, with the line of the
+/* Does this for the outermost function, into which all others were inlined, with the line of the
  * call in it. */
 struct symbol_location symbolize_outer(struct symbolizer *sites, uint32_t process,
                                        uint64_t address);
 
-/* Return the number of functions at an address, 1 if none was inlined; and one of them: 0 is that
- * of symbolize, the next the one into which it was inlined, with the line of the call. */
+/* Return the number of functions at an address, 1 if none was inlined; and one of them: 0 is the
+ * innermost, the next the one into which it was inlined, with the line of the call. */
 uint32_t symbolizer_frames(struct symbolizer *sites, uint32_t process, uint64_t address);
 struct symbol_location symbolizer_frame(struct symbolizer *sites, uint32_t process,
                                         uint64_t address, uint32_t frame);
+
+/* Returns the first argument of the call at an address as its source has it (call_argument.h); NULL
+ * if it is not known. Valid until the next call. */
+const char *symbolizer_argument(struct symbolizer *sites, uint32_t process, uint64_t address);
 
 /* Returns the text at an address of the program's file, as far as it is printable; NULL if there is
  * none. Valid until the next call. */

@@ -135,12 +135,35 @@ static void lock_released(uMutexLock *lock, bool inner, const char *site)
     lock_record(lock, UNLOCK, RELEASED, INNER_UNLOCK, inner, site);
 }
 
-static void lock_mark(uMutexLock *lock, event_type type, const char *site)
+static poet_line_t lock_mark(uMutexLock *lock, event_type type, const char *site)
 {
     section s;
     const object *o = lock_object(s, lock, site);
     if (o)
         mark(s.self, place_of(s.stack()), type, site, o);
+    return o ? o->line : 0;
+}
+
+static void lock_request(uMutexLock *lock, const char *site)
+{
+    turn_await(lock_mark(lock, ACQUIRE, site), ACQUIRED);
+}
+
+/* Returns whether the lock may be tried: not if that failed in the run which is replayed. */
+static bool lock_may_try(uMutexLock *lock, const char *site)
+{
+    if (!turns_are_kept || !site)
+        return true;
+    if (turn_has_other(LOCKS))
+        return false;
+    poet_line_t line;
+    {
+        section s;
+        const object *o = lock_object(s, lock, site);
+        line = o ? o->line : 0;
+    }
+    turn_await(line, ACQUIRED);
+    return true;
 }
 
 static bool lock_is_mine(const uOwnerLock *lock)
@@ -154,7 +177,7 @@ WRAP(void, _ZN10uOwnerLock7acquireEv, uOwnerLock *lock)
     const char *site = lock_site(lock, SITE);
     bool again = lock_is_mine(lock);
     if (site && !again)
-        lock_mark(lock, ACQUIRE, site);
+        lock_request(lock, site);
     __real__ZN10uOwnerLock7acquireEv(lock);
     if (site)
         lock_acquired(lock, again, site);
@@ -163,7 +186,8 @@ WRAP(void, _ZN10uOwnerLock7acquireEv, uOwnerLock *lock)
 WRAP(bool, _ZN10uOwnerLock10tryacquireEv, uOwnerLock *lock)
 {
     const char *site = lock_site(lock, SITE);
-    bool again = lock_is_mine(lock), acquired = __real__ZN10uOwnerLock10tryacquireEv(lock);
+    bool again = lock_is_mine(lock), tries = again || lock_may_try(lock, site),
+         acquired = tries && __real__ZN10uOwnerLock10tryacquireEv(lock);
     if (site && acquired)
         lock_acquired(lock, again, site);
     else if (site)
@@ -181,14 +205,14 @@ WRAP(void, _ZN10uOwnerLock7releaseEv, uOwnerLock *lock)
 
 WRAP(void, _ZN10uMutexLock7acquireEv, uMutexLock *lock)
 {
-    lock_mark(lock, ACQUIRE, SITE);
+    lock_request(lock, SITE);
     __real__ZN10uMutexLock7acquireEv(lock);
     lock_acquired(lock, false, SITE);
 }
 
 WRAP(bool, _ZN10uMutexLock10tryacquireEv, uMutexLock *lock)
 {
-    bool acquired = __real__ZN10uMutexLock10tryacquireEv(lock);
+    bool acquired = lock_may_try(lock, SITE) && __real__ZN10uMutexLock10tryacquireEv(lock);
     if (acquired)
         lock_acquired(lock, false, SITE);
     else
@@ -345,8 +369,8 @@ class queue_wait
     const char *site;
 
   public:
-    queue_wait(const uSpinLock *lock, const char *called)
-        : self(nullptr), site(code_call_of_library(called))
+    queue_wait(const uSpinLock *lock, const char *called, void *const *frame)
+        : self(nullptr), site(code_call_of_inline(called, frame))
     {
         bool inlined = code_is_inline(called);
         section s;
@@ -370,8 +394,18 @@ class queue_wait
     }
 };
 
-static void queue_wake(const uBaseTask &task, const char *site)
+static bool queue_has(const uBaseTask &task)
 {
+    section s;
+    const object *o = s.self ? object_find(&task) : nullptr;
+    return o && o->queue;
+}
+
+static void queue_wake(const uBaseTask &task, const char *called, void *const *frame)
+{
+    if (!queue_has(task))
+        return;
+    const char *site = code_call_of_inline(called, frame);
     section s;
     object *o = s.self ? object_find(&task) : nullptr;
     if (!o || !o->queue)
@@ -382,13 +416,13 @@ static void queue_wake(const uBaseTask &task, const char *site)
 
 WRAP(void, _ZN3UPP16uProcessorKernel8scheduleEP9uSpinLock, uSpinLock *lock)
 {
-    queue_wait wait(lock, SITE);
+    queue_wait wait(lock, SITE, FRAME);
     __real__ZN3UPP16uProcessorKernel8scheduleEP9uSpinLock(lock);
 }
 
 WRAP(void, _ZN9uBaseTask4wakeEv, uBaseTask *task)
 {
-    queue_wake(*task, SITE);
+    queue_wake(*task, SITE, FRAME);
     __real__ZN9uBaseTask4wakeEv(task);
 }
 
@@ -396,7 +430,7 @@ WRAP(void, _ZN8uCluster13makeTaskReadyER9uSequenceI11uBaseTaskDLEj, uCluster *cl
      uSequence<uBaseTaskDL> *tasks, unsigned count)
 {
     for (uBaseTaskDL *t = tasks->head(); t; t = tasks->succ(t))
-        queue_wake(t->task(), SITE);
+        queue_wake(t->task(), SITE, FRAME);
     __real__ZN8uCluster13makeTaskReadyER9uSequenceI11uBaseTaskDLEj(cluster, tasks, count);
 }
 
@@ -412,8 +446,24 @@ static void semaphore_record(UPP::uSemaphore *semaphore, event_type task, event_
         pair(s.self, place_of(s.stack()), task, o->line, of_semaphore, site);
 }
 
+/* In a replay, waits for its turn. */
+static void semaphore_await(UPP::uSemaphore *semaphore, event_type type, const char *called)
+{
+    if (!turns_are_kept)
+        return;
+    poet_line_t line;
+    {
+        const char *site = code_call_of_library(called);
+        section s;
+        const object *o = s.self ? object_of_lock(semaphore, SEMAPHORE, s.self, site) : nullptr;
+        line = o ? o->line : 0;
+    }
+    turn_await(line, type);
+}
+
 static void semaphore_increase(UPP::uSemaphore *semaphore, const char *site)
 {
+    semaphore_await(semaphore, INCREASED, site);
     semaphore_record(semaphore, V, INCREASED, site);
 }
 
@@ -437,10 +487,14 @@ class semaphore_wait
     {
         if (first)
             semaphore_increase(first, site);
-        section s;
-        const object *o = s.self ? object_of_lock(semaphore, SEMAPHORE, s.self, site) : nullptr;
-        if (o)
-            mark(s.self, place_of(s.stack()), type, site, o);
+        {
+            section s;
+            const object *o = s.self ? object_of_lock(semaphore, SEMAPHORE, s.self, site) : nullptr;
+            if (o)
+                mark(s.self, place_of(s.stack()), type, site, o);
+        }
+        if (!first && (type == P || !turn_has_other(PASSED)))
+            semaphore_await(semaphore, LOWERED, site);
     }
 
     ~semaphore_wait()
@@ -522,6 +576,9 @@ WRAP(bool, _ZN3UPP10uSemaphore1PERS0_5uTime, UPP::uSemaphore *semaphore, UPP::uS
 
 WRAP(bool, _ZN3UPP10uSemaphore4TryPEv, UPP::uSemaphore *semaphore)
 {
+    if (turn_has_other(PASSED))
+        return false;
+    semaphore_await(semaphore, LOWERED, SITE);
     bool passed = __real__ZN3UPP10uSemaphore4TryPEv(semaphore);
     if (passed)
         semaphore_pass(semaphore, SITE);

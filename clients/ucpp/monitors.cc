@@ -116,15 +116,24 @@ class member_call
     UPP::uSerial *mutex;
     const char *site;
 
+    /* Returns the line to which the task is about to go; 0: it is there. */
+    poet_line_t petition() const
+    {
+        section s;
+        const object *o = s.self ? object_of_mutex(mutex, s.self) : nullptr;
+        if (!o)
+            return 0;
+        poet_line_t from = place_of(s.stack());
+        mark(s.self, from, PETITION, site, o);
+        return from == o->line ? 0 : o->line;
+    }
+
   public:
     bool entered;
 
     member_call(UPP::uSerial *mutex, const char *site) : mutex(mutex), site(site), entered(false)
     {
-        section s;
-        const object *o = s.self ? object_of_mutex(mutex, s.self) : nullptr;
-        if (o)
-            mark(s.self, place_of(s.stack()), PETITION, site, o);
+        turn_await(petition(), ENTERED);
     }
 
     ~member_call()
@@ -200,25 +209,25 @@ WRAP(bool, _ZN3UPP7uSerial9acceptTryER16uBasePrioritySeqi, UPP::uSerial *mutex,
     if (position == DESTRUCTOR_POSITION ? mutex->destructorStatus != UPP::uSerial::DestrCalled
                                         : queue->empty())
         return __real__ZN3UPP7uSerial9acceptTryER16uBasePrioritySeqi(mutex, queue, position);
-    accept_wait wait(mutex, ACCEPT, code_call_of_library(SITE));
+    accept_wait wait(mutex, ACCEPT, code_call_of_inline(SITE, FRAME));
     return __real__ZN3UPP7uSerial9acceptTryER16uBasePrioritySeqi(mutex, queue, position);
 }
 
 WRAP(void, _ZN3UPP7uSerial11acceptPauseEv, UPP::uSerial *mutex)
 {
-    accept_wait wait(mutex, ACCEPT, code_call_of_library(SITE));
+    accept_wait wait(mutex, ACCEPT, code_call_of_inline(SITE, FRAME));
     __real__ZN3UPP7uSerial11acceptPauseEv(mutex);
 }
 
 WRAP(void, _ZN3UPP7uSerial11acceptPauseE9uDuration, UPP::uSerial *mutex, uDuration duration)
 {
-    accept_wait wait(mutex, TIMED_ACCEPT, code_call_of_library(SITE));
+    accept_wait wait(mutex, TIMED_ACCEPT, code_call_of_inline(SITE, FRAME));
     __real__ZN3UPP7uSerial11acceptPauseE9uDuration(mutex, duration);
 }
 
 WRAP(void, _ZN3UPP7uSerial11acceptPauseE5uTime, UPP::uSerial *mutex, uTime time)
 {
-    accept_wait wait(mutex, TIMED_ACCEPT, code_call_of_library(SITE));
+    accept_wait wait(mutex, TIMED_ACCEPT, code_call_of_inline(SITE, FRAME));
     __real__ZN3UPP7uSerial11acceptPauseE5uTime(mutex, time);
 }
 

@@ -2,9 +2,6 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <cxxabi.h>
-#include <dlfcn.h>
-#include <link.h>
 #include <sys/mman.h>
 
 POET_RUNTIME("ucpp");
@@ -14,7 +11,7 @@ POET_RUNTIME("ucpp");
  * Not from malloc, which is uC++'s and reports what was not freed. Blocks are reused, and never
  * returned. */
 
-static void *memory_get(size_t bytes)
+void *memory_get(size_t bytes)
 {
     enum { CHUNK_BYTES = 1 << 18 };
     static spinlock lock;
@@ -166,6 +163,9 @@ void visit_end(object *stack)
 raised_exception *raised_exception_new() { return raised_exceptions.get(); }
 void raised_exception_free(raised_exception *raised) { raised_exceptions.put(raised); }
 
+/* (Not inlined: after a call that may switch tasks, thread-local data are at another address.) */
+static OUT_OF_LINE uBaseTask *running_task() { return &uThisTask(); }
+
 /* ---- events ---- */
 
 static poet_type_t event_code(event_type type)
@@ -185,6 +185,8 @@ static poet_type_t event_code(event_type type)
 void mark(object *self, poet_line_t line, event_type type, const void *site, const object *about,
           unsigned flags, poet_event_t after)
 {
+    if (!line) /* it could not be opened, which is reported; 0 would be where the thread is */
+        return;
     poet_record_t r = {};
     uint64_t earlier = after.number;
     r.line = line;
@@ -204,7 +206,58 @@ void mark(object *self, poet_line_t line, event_type type, const void *site, con
 void pair(object *self, poet_line_t a, event_type type_a, poet_line_t b, event_type type_b,
           const void *site)
 {
+    if (!a || !b)
+        return;
     self->last = poet_pair_at(a, event_code(type_a), b, event_code(type_b), nullptr, site);
+}
+
+/* ---- turns in a replay ---- */
+
+const bool turns_are_kept = getenv("POET_REPLAY") != nullptr;
+
+static uint64_t turn_clock_ms()
+{
+    struct timespec now;
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now); /* (not the program's clock) */
+    return uint64_t(now.tv_sec) * 1000 + uint64_t(now.tv_nsec) / 1000000;
+}
+
+static bool turn_has_come(poet_line_t line, event_type type)
+{
+    section s;
+    return !s.self || poet_replay_is_turn(line, event_code(type));
+}
+
+/* (The thread itself waits only if that is late: then the replay finds out whose turn it is.) */
+static void turn_wait(poet_line_t line, event_type type)
+{
+    uint64_t limit_ms = 0;
+    while (!turn_has_come(line, type)) {
+        if (!limit_ms) {
+            section s;
+            limit_ms = turn_clock_ms() + poet_replay_timeout_ms();
+        }
+        if (turn_clock_ms() > limit_ms) {
+            section s;
+            poet_replay_wait_turn(line, event_code(type));
+            return;
+        }
+        running_task()->uYieldNoPoll();
+    }
+}
+
+void turn_await(poet_line_t line, event_type type)
+{
+    if (turns_are_kept && line)
+        turn_wait(line, type);
+}
+
+bool turn_has_other(event_type type)
+{
+    if (!turns_are_kept)
+        return false;
+    section s;
+    return s.self && poet_replay_next_is(event_code(type), 1) == 0;
 }
 
 /* ---- lines ---- */
@@ -278,11 +331,6 @@ void object_free(object *o, const void *mutex)
         objects.put(o);
 }
 
-static bool name_is_of_library(const char *name)
-{
-    return name[0] == 'u' && name[1] >= 'A' && name[1] <= 'Z';
-}
-
 /* Those of the library, such as buffers of files, are opened when they are used. */
 static bool object_is_of_library(const object *o)
 {
@@ -308,11 +356,8 @@ void object_open_early(object *self)
 
 /* ---- the running task ---- */
 
-/* (Not inlined: after a call that may switch tasks, thread-local data are at another address.) */
 OUT_OF_LINE unsliced::unsliced() { uKernelModule::uKernelModuleData::disableInterrupts(); }
 OUT_OF_LINE unsliced::~unsliced() { uKernelModule::uKernelModuleData::enableInterrupts(); }
-
-static OUT_OF_LINE uBaseTask *running_task() { return &uThisTask(); }
 
 section::section(const void *constructing) : task(running_task()), self(object_find(task))
 {
@@ -345,161 +390,4 @@ void object_forget_pending(const void *mutex)
     object *o = object_find(mutex);
     if (o && !o->line)
         object_free(o, mutex);
-}
-
-/* ---- places in the code ---- */
-
-struct code_place {
-    const char *site, *of_class;
-    bool is_code, is_main, is_pthread, is_library, is_inline;
-};
-
-/* Whether a symbol is that of a member of one of the library's classes, also an inline one. */
-static bool code_symbol_is_of_library(const char *symbol)
-{
-    if (strncmp(symbol, "_ZN", 3) != 0)
-        return false;
-    const char *space = symbol + 3 + strspn(symbol + 3, "K");
-    space += strncmp(space, "3UPP", 4) == 0 ? 4 : 0;
-    return name_is_of_library(space + strspn(space, "0123456789"));
-}
-
-/* Cuts the class out of a demangled name: "N::Buffer<int>::insert(int)" becomes "Buffer<int>". */
-static const char *code_cut_class(char *function, bool *is_main)
-{
-    char *name = function, *member = nullptr;
-    int depth = 0;
-    for (char *c = function; *c && (depth || *c != '('); c++)
-        if (*c == '<') {
-            depth++;
-        } else if (*c == '>' && depth) {
-            depth--;
-        } else if (!depth && *c == ' ') { /* behind a type */
-            name = c + 1;
-            member = nullptr;
-        } else if (!depth && c[0] == ':' && c[1] == ':') {
-            name = member ? member : name;
-            member = ++c + 1;
-        }
-    if (!member)
-        return nullptr;
-    *is_main = strncmp(member, "main(", 5) == 0;
-    member[-2] = '\0';
-    return name;
-}
-
-/* The places that were looked up last. */
-enum { PLACE_BITS = 10 };
-static code_place places[1 << PLACE_BITS];
-static spinlock places_lock;
-
-static code_place code_find(const char *site)
-{
-    unsliced part;
-    places_lock.acquire();
-    code_place place =
-        places[(uintptr_t(site) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - PLACE_BITS)];
-    places_lock.release();
-    return place;
-}
-
-static void code_remember(code_place &place)
-{
-    unsliced part;
-    char *kept =
-        place.of_class ? static_cast<char *>(memory_get(strlen(place.of_class) + 1)) : nullptr;
-    place.of_class = kept ? strcpy(kept, place.of_class) : nullptr;
-    places_lock.acquire();
-    places[(uintptr_t(place.site) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - PLACE_BITS)] = place;
-    places_lock.release();
-}
-
-static code_place code_at(const char *site)
-{
-    code_place place = code_find(site);
-    if (place.site == site)
-        return place;
-    place = {};
-    place.site = site;
-    Dl_info in;
-    const ElfW(Sym) * symbol;
-    char *function = nullptr;
-    int status;
-    place.is_code = dladdr1(site, &in, (void **)&symbol, RTLD_DL_SYMENT) != 0;
-    bool known = place.is_code && in.dli_sname;
-    place.is_pthread = known && strncmp(in.dli_sname, "pthread_", 8) == 0;
-    place.is_library = place.is_pthread || (known && code_symbol_is_of_library(in.dli_sname));
-    place.is_inline =
-        !place.is_library || place.is_pthread || ELF64_ST_BIND(symbol->st_info) == STB_WEAK;
-    if (known)
-        function = abi::__cxa_demangle(in.dli_sname, nullptr, nullptr, &status);
-    if (function)
-        place.of_class = code_cut_class(function, &place.is_main);
-    code_remember(place);
-    free(function);
-    return place;
-}
-
-const char *code_class(const char *site) { return code_at(site).of_class; }
-bool code_is_pthread(const char *site) { return code_at(site).is_pthread; }
-bool code_is_inline(const char *site) { return code_at(site).is_inline; }
-
-/* Returns the frame of the function that called the one with this frame; nullptr: unknown, as it
- * may have none. */
-static void *const *code_outer_frame(void *const *frame)
-{
-    void *const *outer = static_cast<void *const *>(frame[0]);
-    bool known =
-        outer > frame && outer < uThisCoroutine().base_ && uintptr_t(outer) % sizeof *outer == 0;
-    return known && code_at(static_cast<const char *>(outer[1]) - 1).is_code ? outer : nullptr;
-}
-
-static bool code_is_member(const char *site, const char *of_class)
-{
-    code_place place = code_at(site);
-    return !place.is_main && !place.is_library && place.of_class && of_class &&
-           strcmp(place.of_class, of_class) == 0;
-}
-
-const char *code_call_of_member(const char *site, void *const *frame, const char *of_class)
-{
-    void *const *member = code_is_member(site, of_class) ? code_outer_frame(frame) : nullptr;
-    return code_call_of_library(member ? static_cast<const char *>(member[1]) - 1 : site);
-}
-
-/* (Not in the unwind.h of uC++.) */
-extern "C" _Unwind_Reason_Code
-_Unwind_Backtrace(_Unwind_Reason_Code (*)(struct _Unwind_Context *, void *), void *);
-
-/* The search for the first frame outside of the library that is around `site`. */
-struct library_call {
-    const char *site, *outside;
-    bool reached;
-};
-
-static _Unwind_Reason_Code code_leave_library(struct _Unwind_Context *frame, void *of)
-{
-    library_call *call = static_cast<library_call *>(of);
-    const char *site = reinterpret_cast<const char *>(_Unwind_GetIP(frame)) - 1;
-    call->reached = call->reached || site == call->site;
-    if (!call->reached || code_at(site).is_library)
-        return _URC_NO_REASON;
-    call->outside = site;
-    return _URC_END_OF_STACK;
-}
-
-/* Whether the running task may unwind its stack, which takes a lock: not a task of the kernel, nor
- * one that holds a spin lock. */
-static OUT_OF_LINE bool code_may_unwind()
-{
-    const auto &kernel = uKernelModule::uKernelModuleBoot;
-    return object_find(running_task()) && !kernel.disableInt && !kernel.disableIntSpin;
-}
-
-const char *code_call_of_library(const char *site)
-{
-    library_call call = {site, site, false};
-    if (code_at(site).is_library && code_may_unwind())
-        _Unwind_Backtrace(code_leave_library, &call);
-    return call.outside;
 }

@@ -75,8 +75,9 @@ struct object {
     /* of tasks and coroutines */
     visit *innermost;
     poet_stack_t stack;
-    raised_exception *raised;
+    raised_exception *raised, *newest_raised;
     spinlock raised_lock;
+    unsigned raising; /* exceptions that are being raised at it now */
     /* Of tasks: a monitor that it constructs, unless the constructor of another kind follows;
      * its last event; and the one that ended its wait for a condition lock, or in the queue of a
      * lock whose calls are inlined. */
@@ -148,6 +149,14 @@ struct object {
 #define EVENT_TYPE_OF(type, name) type,
 enum event_type { EVENT_TYPES(EVENT_TYPE_OF) TYPES };
 
+/* Returns memory that is never freed, and not the program's; nullptr: none. Within a section, or an
+ * unsliced part. */
+void *memory_get(size_t bytes);
+/* Whether a class of that name is the library's. */
+inline bool name_is_of_library(const char *name)
+{
+    return name[0] == 'u' && name[1] >= 'A' && name[1] <= 'Z';
+}
 /* Finds the object at an address or with that mutex. Returns nullptr if there is none. Within a
  * section. */
 object *object_find(const void *address);
@@ -201,6 +210,15 @@ void mark(object *self, poet_line_t line, event_type type, const void *site,
 void pair(object *self, poet_line_t a, event_type type_a, poet_line_t b, event_type type_b,
           const void *site);
 
+/* Whether the run is a replay. */
+extern const bool turns_are_kept;
+/* In a replay, lets other tasks run until the running task's next event of that type may happen on
+ * the line; before the call that acquires something. 0: no line. Outside of sections. */
+void turn_await(poet_line_t line, event_type type);
+/* Returns whether a replay has another event than that next for the running task: what was tried
+ * failed then. Outside of sections. */
+bool turn_has_other(event_type type);
+
 /* A part of the running task in which no time slice ends. Parts nest. */
 class unsliced
 {
@@ -240,6 +258,9 @@ bool code_is_inline(const char *site);
  * that of the called function. An inlined one has no frame of its own: that is `site`. Outside of
  * sections. */
 const char *code_call_of_member(const char *site, void *const *frame, const char *of_class);
+/* Returns where the program called the inline functions of the library of which one made the call
+ * at `site`, if the compiler left them out of line; else `site`. Outside of sections. */
+const char *code_call_of_inline(const char *site, void *const *frame);
 /* Returns where the program called the library's function that made the call at `site`, by others
  * of it or not; `site` if the library did, or if that is in no function of it. Outside of
  * sections. */

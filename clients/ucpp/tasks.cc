@@ -92,6 +92,7 @@ static void task_ends(const void *site)
 /* The program's main, which u++ has renamed; nullptr: not found. */
 static const void *task_main_address()
 {
+    unsliced part; /* the dynamic linker has a lock */
     static const char *const names[] = {"_Z9uCpp_mainv", "_Z9uCpp_mainiPPc", "_Z9uCpp_mainiPPcS0_"};
     const void *address = nullptr;
     for (const char *name : names)
@@ -148,8 +149,11 @@ static void task_delete(uBaseTask &task, const char *site)
 
 WRAP(void, _ZN9uBaseTask15uTaskDestructorD1Ev, uBaseTask::uTaskDestructor *self)
 {
-    if (self->f == UPP::uYes)
-        task_delete(self->task, code_call_of_member(SITE, FRAME, object_class(&self->task)));
+    const char *of_class = object_class(&self->task);
+    if (self->f == UPP::uYes && task_is_main(self->task))
+        task_delete(self->task, static_cast<const char *>(task_main_address()));
+    else if (self->f == UPP::uYes)
+        task_delete(self->task, code_call_of_member(SITE, FRAME, of_class));
     __real__ZN9uBaseTask15uTaskDestructorD1Ev(self);
 }
 
@@ -365,12 +369,12 @@ static void coroutine_delete(uBaseCoroutine *coroutine, const char *site)
     object_free(o, nullptr);
 }
 
-static void coroutine_run_stack(uBaseCoroutine *to, bool back)
+static void coroutine_run_stack(uBaseCoroutine *to, unsigned flags)
 {
     section s;
     const object *o = object_find(to);
     if (s.self && o)
-        poet_stack_run(o->stack, back ? 0 : POET_STACK_CALLED);
+        poet_stack_run(o->stack, flags);
 }
 
 /* The stack of a coroutine that has not ended is unwound here. */
@@ -380,10 +384,10 @@ WRAP(void, _ZN14uBaseCoroutine20uCoroutineDestructorC1ERS_,
     const char *site = code_call_of_member(SITE, FRAME, object_class(coroutine));
     bool unwinds = coroutine->getState() != uBaseCoroutine::Halt && coroutine->last_;
     if (unwinds)
-        coroutine_run_stack(coroutine, true);
+        coroutine_run_stack(coroutine, POET_STACK_UNWOUND);
     __real__ZN14uBaseCoroutine20uCoroutineDestructorC1ERS_(self, coroutine);
     if (unwinds)
-        coroutine_run_stack(&uThisCoroutine(), true);
+        coroutine_run_stack(&uThisCoroutine(), 0);
     coroutine_delete(coroutine, site);
 }
 
@@ -413,8 +417,8 @@ WRAP(void, _ZN14uBaseCoroutine8corCxtSwEv, uBaseCoroutine *to)
     bool back = from->last_ == to && to->last_ != from,
          unwinds = to->cancelled() || from->cancelled();
     if (from != to && !unwinds) {
-        coroutine_switch(from, to, back, SITE);
-        coroutine_run_stack(to, back);
+        coroutine_switch(from, to, back, code_call_of_inline(SITE, FRAME));
+        coroutine_run_stack(to, back ? 0 : POET_STACK_CALLED);
     }
     __real__ZN14uBaseCoroutine8corCxtSwEv(to);
 }
@@ -423,53 +427,62 @@ WRAP(void, _ZN14uBaseCoroutine9corFinishEv, uBaseCoroutine *coroutine)
 {
     if (!coroutine->cancelled()) {
         coroutine_switch(coroutine, coroutine->starter_, true, SITE);
-        coroutine_run_stack(coroutine->starter_, true);
+        coroutine_run_stack(coroutine->starter_, 0);
     }
     __real__ZN14uBaseCoroutine9corFinishEv(coroutine);
 }
 
 /* ---- exceptions ---- */
 
-static void exception_raise(const uBaseException &exception, uBaseCoroutine &target, bool again,
-                            const char *site)
+/* Returns the object at which it is raised, which counts it as `raising` until it has the exception;
+ * nullptr: none. */
+static object *exception_raise(const uBaseException &exception, uBaseCoroutine &target, bool again,
+                               const char *site)
 {
     section s;
     object *o = object_find(&target);
     raised_exception *raised = s.self && o ? raised_exception_new() : nullptr;
     if (!raised)
-        return;
+        return nullptr;
+    __atomic_fetch_add(&o->raising, 1, __ATOMIC_ACQ_REL);
     mark(s.self, place_of(s.stack()), RAISE, site, o);
     raised->source = again ? exception.src : &s.task->getCoroutine();
     raised->type = exception.getExceptionType();
     raised->raise = s.self->last;
     o->raised_lock.acquire();
-    raised_exception **last = &o->raised;
-    while (*last)
-        last = &(*last)->next;
-    *last = raised;
+    (o->raised ? o->newest_raised->next : o->raised) = raised;
+    o->newest_raised = raised;
     o->raised_lock.release();
+    return o;
 }
 
 WRAP(void, _ZN4uEHM9asyncTossERK14uBaseExceptionR14uBaseCoroutineNS0_9RaiseKindEb,
      const uBaseException *exception, uBaseCoroutine *target, uBaseException::RaiseKind kind,
      bool again)
 {
+    object *o = nullptr;
     if (target->getState() != uBaseCoroutine::Halt)
-        exception_raise(*exception, *target, again, code_call_of_library(SITE));
+        o = exception_raise(*exception, *target, again, code_call_of_library(SITE));
     __real__ZN4uEHM9asyncTossERK14uBaseExceptionR14uBaseCoroutineNS0_9RaiseKindEb(exception, target,
                                                                                   kind, again);
+    if (o)
+        __atomic_fetch_sub(&o->raising, 1, __ATOMIC_ACQ_REL);
 }
 
 /* The first exception from a source to a stack that has that type. */
 static raised_exception *exception_take(object *o, const uBaseException &exception)
 {
     o->raised_lock.acquire();
-    raised_exception **at = &o->raised;
-    while (*at && ((*at)->source != exception.src || *(*at)->type != *exception.getExceptionType()))
-        at = &(*at)->next;
-    raised_exception *raised = *at;
+    raised_exception *before = nullptr, *raised = o->raised;
+    while (raised &&
+           (raised->source != exception.src || *raised->type != *exception.getExceptionType())) {
+        before = raised;
+        raised = raised->next;
+    }
     if (raised)
-        *at = raised->next;
+        (before ? before->next : o->raised) = raised->next;
+    if (raised && raised == o->newest_raised)
+        o->newest_raised = before;
     o->raised_lock.release();
     return raised;
 }
@@ -491,10 +504,41 @@ static void exception_handle(uBaseCoroutine &stack, const char *site)
     }
 }
 
+/* The first exception, if all have been handled. */
+static raised_exception *exception_take_handled(object *o, const uBaseCoroutine &stack)
+{
+    o->raised_lock.acquire();
+    bool handled = !__atomic_load_n(&o->raising, __ATOMIC_ACQUIRE) && !stack.asyncEBuf.head();
+    raised_exception *raised = handled ? o->raised : nullptr;
+    if (raised)
+        o->raised = raised->next;
+    o->raised_lock.release();
+    return raised;
+}
+
+/* Marks those that came, from other processors, while poll() handled others. */
+static void exception_handle_rest(const uBaseCoroutine &stack, const char *site)
+{
+    for (;;) {
+        section s;
+        object *o = s.self ? s.stack() : nullptr;
+        raised_exception *raised = o ? exception_take_handled(o, stack) : nullptr;
+        if (!raised)
+            return;
+        mark(s.self, place_of(o), RAISED, site, nullptr, 0, raised->raise);
+        raised_exception_free(raised);
+    }
+}
+
 WRAP(int, _ZN4uEHM4pollEv, void)
 {
     uBaseCoroutine &stack = uThisCoroutine();
-    if (stack.asyncEBuf.head() && !stack.cancelInProgress())
-        exception_handle(stack, SITE);
-    return __real__ZN4uEHM4pollEv();
+    const char *site = SITE;
+    bool handles = stack.asyncEBuf.head() && !stack.cancelInProgress();
+    if (handles)
+        exception_handle(stack, site);
+    int count = __real__ZN4uEHM4pollEv();
+    if (handles)
+        exception_handle_rest(stack, site);
+    return count;
 }

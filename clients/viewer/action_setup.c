@@ -1,18 +1,94 @@
-#include "clients/viewer/action_setup.h"
-
+/* Setup of all actions of the window and of their keys, from the table of actions.h. */
 #include "clients/viewer/actions.h"
+
+#include "clients/viewer/diagram/line_arrangement.h"
+#include "clients/viewer/diagram/viewer.h"
 #include "clients/viewer/focus_return.h"
-#include "clients/viewer/keymap.h"
 #include "clients/viewer/state/history.h"
 #include "clients/viewer/state/server_link.h"
-#include "clients/viewer/diagram/line_arrangement.h"
-#include "clients/viewer/diagram/line_groups.h"
-#include "clients/viewer/diagram/viewer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void on_action(GSimpleAction *action, GVariant *parameter, gpointer data)
+/* ---- key map of the window ---- */
+
+struct keymap {
+    /* elsewhere: plain keys that no widget handled */
+    GtkShortcutController *window, *canvas, *elsewhere;
+};
+
+static bool keymap_has_modifier(const char *key)
+{
+    return g_str_has_prefix(key, "<Control>") || g_str_has_prefix(key, "<Alt>") ||
+           (key[0] == 'F' && g_ascii_isdigit(key[1])) || g_str_has_prefix(key, "<Shift>F");
+}
+
+/* Activates the action of a plain key: "win.NAME" or "win.NAME::TARGET". */
+static gboolean keymap_on_plain_key(GtkWidget *widget, GVariant *target, gpointer data)
+{
+    struct view *view = data;
+    GVariant *of_action = NULL;
+    char *name = NULL;
+    (void)widget;
+    bool known =
+        !focus_is_in_entry(view) &&
+        g_action_parse_detailed_name(g_variant_get_string(target, NULL), &name, &of_action, NULL);
+    GAction *action =
+        known ? g_action_map_lookup_action(G_ACTION_MAP(view->window), name + strlen("win."))
+              : NULL;
+    bool does = action && g_action_get_enabled(action);
+    if (does)
+        g_action_activate(action, of_action);
+    g_clear_pointer(&of_action, g_variant_unref);
+    g_free(name);
+    return does;
+}
+
+/* Plain keys belong to the diagram, and reach it from any widget that does not handle them, but
+ * never from a text entry; all others belong to the window, after the focused widget: in an entry
+ * Ctrl+C copies its selection. action: "win.NAME"; target: its parameter, or NULL. */
+static void keymap_add(struct view *view, const struct keymap *keys, const char *key,
+                       const char *action, GVariant *target)
+{
+    GtkShortcutTrigger *trigger = gtk_shortcut_trigger_parse_string(key);
+    if (!trigger) {
+        g_warning("no such key: %s", key);
+        return;
+    }
+    GtkShortcut *shortcut = gtk_shortcut_new(g_object_ref(trigger), gtk_named_action_new(action));
+    if (target)
+        gtk_shortcut_set_arguments(shortcut, target);
+    gtk_shortcut_controller_add_shortcut(keymap_has_modifier(key) ? keys->window : keys->canvas,
+                                         shortcut);
+    char *full = target ? g_strdup_printf("%s::%s", action, g_variant_get_string(target, NULL))
+                        : g_strdup(action);
+    if (!keymap_has_modifier(key)) {
+        GtkShortcut *elsewhere = gtk_shortcut_new(
+            g_object_ref(trigger), gtk_callback_action_new(keymap_on_plain_key, view, NULL));
+        gtk_shortcut_set_arguments(elsewhere, g_variant_new_string(full));
+        gtk_shortcut_controller_add_shortcut(keys->elsewhere, elsewhere);
+    }
+    g_object_unref(trigger);
+    g_free(full);
+}
+
+static struct keymap keymap_new(void)
+{
+    return (struct keymap){GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new()),
+                           GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new()),
+                           GTK_SHORTCUT_CONTROLLER(gtk_shortcut_controller_new())};
+}
+
+static void keymap_install(struct view *view, const struct keymap *keys)
+{
+    gtk_widget_add_controller(view->window, GTK_EVENT_CONTROLLER(keys->elsewhere));
+    gtk_widget_add_controller(view->window, GTK_EVENT_CONTROLLER(keys->window));
+    gtk_widget_add_controller(view->canvas, GTK_EVENT_CONTROLLER(keys->canvas));
+}
+
+/* ---- actions ---- */
+
+static void actions_on_action(GSimpleAction *action, GVariant *parameter, gpointer data)
 {
     struct view *view = data;
     const char *name = g_action_get_name(G_ACTION(action));
@@ -24,9 +100,7 @@ static void on_action(GSimpleAction *action, GVariant *parameter, gpointer data)
     focus_return_to_diagram(view);
 }
 
-/* ---- actions on lines ---- */
-
-static void on_line(GSimpleAction *action, GVariant *parameter, gpointer data)
+static void actions_on_line(GSimpleAction *action, GVariant *parameter, gpointer data)
 {
     struct view *view = data;
     const char *name = g_action_get_name(G_ACTION(action));
@@ -44,7 +118,7 @@ static void on_line(GSimpleAction *action, GVariant *parameter, gpointer data)
         line_arrangement_move(view, line, g_strcmp0(name, "line-up") == 0 ? -1 : 1);
 }
 
-static void on_recent(GSimpleAction *action, GVariant *parameter, gpointer data)
+static void actions_on_recent(GSimpleAction *action, GVariant *parameter, gpointer data)
 {
     (void)action;
     struct view *view = data;
@@ -90,7 +164,7 @@ void actions_install(struct view *view)
             a->state
                 ? g_simple_action_new_stateful(a->name, NULL, g_variant_new_boolean(a->state(view)))
                 : g_simple_action_new(a->name, NULL);
-        g_signal_connect(action, "activate", G_CALLBACK(on_action), view);
+        g_signal_connect(action, "activate", G_CALLBACK(actions_on_action), view);
         g_action_map_add_action(G_ACTION_MAP(view->window), G_ACTION(action));
         g_object_unref(action);
         char **keys = g_strsplit(a->keys, " ", -1), *full = g_strdup_printf("win.%s", a->name);
@@ -104,7 +178,8 @@ void actions_install(struct view *view)
         bool recent = i == G_N_ELEMENTS(on_lines);
         GSimpleAction *action =
             g_simple_action_new(recent ? "recent" : on_lines[i], G_VARIANT_TYPE_STRING);
-        g_signal_connect(action, "activate", recent ? G_CALLBACK(on_recent) : G_CALLBACK(on_line),
+        g_signal_connect(action, "activate",
+                         recent ? G_CALLBACK(actions_on_recent) : G_CALLBACK(actions_on_line),
                          view);
         g_action_map_add_action(G_ACTION_MAP(view->window), G_ACTION(action));
         g_object_unref(action);

@@ -1,61 +1,42 @@
 #include "clients/viewer/actions.h"
 
-#include "clients/viewer/action_setup.h"
-
 #include "clients/connection/view_state.h"
-#include "clients/viewer/about_dialog.h"
-#include "clients/viewer/diagram/status_card.h"
 #include "clients/viewer/analysis/analysis_pane.h"
 #include "clients/viewer/analysis/source_tab.h"
-#include "clients/viewer/sidebar/debug_panel.h"
-#include "clients/viewer/trace_download.h"
-#include "clients/viewer/focus_return.h"
-#include "clients/viewer/goto_entry.h"
-#include "clients/viewer/keymap.h"
-#include "clients/viewer/open_dialog.h"
-#include "clients/viewer/diagram/source_code.h"
-#include "clients/viewer/sidebar/search_panel.h"
-#include "clients/viewer/sidebar/panel.h"
-#include "clients/viewer/sidebar/blocked_panel.h"
-#include "clients/viewer/state/viewport.h"
-#include "clients/viewer/state/history.h"
-#include "clients/viewer/state/scroll_anchor.h"
-#include "clients/viewer/state/server_link.h"
-#include "clients/viewer/state/notifications.h"
-#include "clients/viewer/pattern_dialog.h"
-#include "clients/viewer/diagram/line_arrangement.h"
-#include "clients/viewer/diagram/row_scrollbar.h"
-#include "clients/viewer/diagram/line_groups.h"
-#include "clients/viewer/diagram/crossing_reduction.h"
-#include "clients/viewer/diagram/go_to.h"
+#include "clients/viewer/diagram/breakpoints.h"
 #include "clients/viewer/diagram/diagram_view.h"
-#include "clients/viewer/diagram/wait_cause.h"
+#include "clients/viewer/diagram/go_to.h"
+#include "clients/viewer/diagram/line_arrangement.h"
+#include "clients/viewer/diagram/range_input.h"
+#include "clients/viewer/diagram/range_view.h"
 #include "clients/viewer/diagram/row_requests.h"
-#include "clients/viewer/diagram/scrolling.h"
 #include "clients/viewer/diagram/row_search.h"
+#include "clients/viewer/diagram/scrolling.h"
 #include "clients/viewer/diagram/selection.h"
-#include "clients/viewer/diagram/line_slide.h"
-#include "clients/viewer/diagram/event_steps.h"
+#include "clients/viewer/diagram/source_code.h"
+#include "clients/viewer/diagram/status_card.h"
+#include "clients/viewer/diagram/time_range.h"
 #include "clients/viewer/diagram/time_scale.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/diagram/wait_cause.h"
 #include "clients/viewer/diagram/zooming.h"
-#include "clients/viewer/preferences.h"
-#include "clients/viewer/view_print.h"
-#include "clients/viewer/run_dialog.h"
-#include "clients/viewer/clipboard_save.h"
-#include "clients/viewer/tab_export.h"
-#include "clients/viewer/save_dialog.h"
-#include "clients/viewer/shortcut_window.h"
-#include "clients/viewer/saved_runs.h"
+#include "clients/viewer/diagram_export.h"
+#include "clients/viewer/dialogs.h"
+#include "clients/viewer/focus_return.h"
 #include "clients/viewer/saved_views.h"
-#include "clients/viewer/note_editor.h"
+#include "clients/viewer/sidebar/panel.h"
+#include "clients/viewer/state/history.h"
+#include "clients/viewer/state/notifications.h"
+#include "clients/viewer/state/server_link.h"
+#include "clients/viewer/state/viewport.h"
+#include "clients/viewer/trace_download.h"
+#include "clients/viewer/view_print.h"
 #include "render/scene.h"
-#include "wire/request_body.h"
 #include "wire/event_types.h"
+#include "wire/request.h"
 #include "wire/trace_view.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- handlers ---- */
 
@@ -108,14 +89,8 @@ static void do_recorded_back(struct view *v) { event_step_recorded(v, -1); }
 static void do_recorded_on(struct view *v) { event_step_recorded(v, 1); }
 static void do_into_back(struct view *v) { event_step_recorded_into(v, -1); }
 static void do_into_on(struct view *v) { event_step_recorded_into(v, 1); }
-static void do_line_left(struct view *v)
-{
-    line_slide_shift(v, v->viewport.place.selected.line, 1);
-}
-static void do_line_right(struct view *v)
-{
-    line_slide_shift(v, v->viewport.place.selected.line, -1);
-}
+static void do_line_left(struct view *v) { scroll_line(v, v->viewport.place.selected.line, 1); }
+static void do_line_right(struct view *v) { scroll_line(v, v->viewport.place.selected.line, -1); }
 static void do_zoom_in(struct view *v) { zoom_by(v, 1.25, -1, -1); }
 static void do_zoom_out(struct view *v) { zoom_by(v, 0.8, -1, -1); }
 static void do_find_next(struct view *v) { search_panel_next(v, 1); }
@@ -192,12 +167,15 @@ static void actions_do_usage(struct view *v) { analysis_pane_open(v, "resources"
 static void actions_do_metrics(struct view *v) { analysis_pane_open(v, "meters"); }
 static void actions_do_predict(struct view *v) { analysis_pane_open(v, "predict"); }
 
-/* Returns from a panel or the analysis pane to the diagram; there, clears the selection and the
- * search; then goes back to the first panel, and closes the analysis pane. */
+/* Clears the range of time; then returns from a panel or the analysis pane to the diagram; there,
+ * clears the selection and the search; then goes back to the first panel, and closes the analysis
+ * pane. */
 static void do_escape(struct view *v)
 {
     bool overview = focus_within(v, v->panels),
          plain = !overview && !v->viewport.place.selected.line && !v->search.hit_count;
+    if (range_input_cancel(v) || (!overview && time_range_clear(v)))
+        return;
     if (analysis_pane_has_focus(v) || (plain && v->viewer_settings.drawer && panel_is_first(v))) {
         analysis_pane_close(v);
         return;
@@ -211,6 +189,8 @@ static void do_escape(struct view *v)
     }
     gtk_widget_grab_focus(v->canvas);
 }
+
+static void do_range_clear(struct view *v) { time_range_clear(v); }
 
 static void actions_do_first_blocked(struct view *v)
 {
@@ -365,11 +345,12 @@ const struct action action_table[] = {
     {"Scroll", "follow", "Toggle follow (live)", "<Shift>f", do_follow_switch, is_follow},
     {"Scroll", "line-left", "Slide selected line left", "comma", do_line_left, NULL},
     {"Scroll", "line-right", "Slide selected line right", "period", do_line_right, NULL},
-    {"Scroll", "go", "Go to event, time or position…", "<Control>g", goto_entry_show, NULL},
+    {"Scroll", "go", "Go to event, time or position…", "<Control>g", prompt_target, NULL},
     {"Zoom", "zoom-in", "Zoom in", "plus equal KP_Add <Control>plus", do_zoom_in, NULL},
     {"Zoom", "zoom-out", "Zoom out", "minus KP_Subtract <Control>minus", do_zoom_out, NULL},
     {"Zoom", "zoom-reset", "Reset zoom", "0 <Control>0", zoom_reset, NULL},
     {"Zoom", "fit", "Zoom to fit", "asterisk", zoom_fit, NULL},
+    {"Zoom", "range-zoom", "Zoom to range of time", "<Shift>r", range_view_zoom, NULL},
     {"Zoom", "time", "Toggle logical order / time scale", "t", do_time, is_time},
     {"Analyze", "find", "Find", "<Control>f slash", do_find, NULL},
     {"Analyze", "find-next", "Next match", "F3 <Control><Shift>g", do_find_next, NULL},
@@ -384,26 +365,34 @@ const struct action action_table[] = {
     {"Analyze", "hide-future", "Hide future events", "<Alt>2", do_hide_future, is_hide_future},
     {"Analyze", "hide-concurrent", "Hide concurrent events", "<Alt>3", do_hide_concurrent,
      is_hide_concurrent},
-    {"Analyze", "note", "Add note…", "<Control>d", note_editor_open, NULL},
+    {"Analyze", "range", "Select time between cursors or events, or what is visible", "r",
+     range_input_choose, NULL},
+    {"Analyze", "range-threads", "Range of all threads", "", time_range_all_threads, NULL},
+    {"Analyze", "range-copy", "Copy range as command", "", time_range_copy, NULL},
+    {"Analyze", "range-link", "Copy command that opens this range", "", time_range_copy_link, NULL},
+    {"Analyze", "range-clear", "Clear range and cursors", "", do_range_clear, NULL},
+    {"Analyze", "cursor", "Place cursor at selected event; two measure", "m",
+     time_range_place_cursor_at_event, NULL},
+    {"Analyze", "note", "Add note…", "<Control>d", prompt_note, NULL},
     {"Analyze", "find-site", "Find events from this call site", "", search_panel_site, NULL},
     {"Analyze", "copy-id", "Copy event id", "", save_copy_id, NULL},
     {"Analyze", "editor", "Open source", "<Control>e", source_code_open_selected, NULL},
-    {"Analyze", "debug", "Debug here (replay under gdb)", "<Shift>d", debug_panel_start, NULL},
-    {"Analyze", "break", "Toggle breakpoint at this event", "b", debug_panel_toggle_breakpoint,
+    {"Analyze", "debug", "Debug here (replay under gdb)", "<Shift>d", breakpoints_start_debugger,
      NULL},
+    {"Analyze", "break", "Toggle breakpoint at this event", "b", breakpoints_toggle_event, NULL},
     {"Analyze", "break-place", "Toggle breakpoint at this call site (thread)", "<Shift>b",
-     debug_panel_toggle_place, NULL},
+     breakpoints_toggle_place, NULL},
     {"Analyze", "escape", "Back / clear selection", "Escape", do_escape, NULL},
     {"Lines", "show-all", "Show all", "<Control><Shift>h", line_arrangement_show_all, NULL},
     {"Lines", "only-tied", "Show only lines related to the selected event", "o",
      line_arrangement_show_tied, NULL},
-    {"Lines", "least-crossing", "Sort to minimize arrow crossings", "l", crossing_reduction_run,
-     NULL},
+    {"Lines", "least-crossing", "Sort to minimize arrow crossings", "l",
+     line_arrangement_reduce_crossings, NULL},
     {"Lines", "cluster-process", "Group by process", "", do_by_process, NULL},
     {"Lines", "cluster-kind", "Group by kind", "", do_by_kind, NULL},
     {"Lines", "cluster-name", "Group by name", "", do_by_name, NULL},
-    {"Lines", "cluster-pattern", "Group lines matching…", "<Shift>c", pattern_dialog_join, NULL},
-    {"Lines", "hide-pattern", "Hide lines matching…", "<Shift>h", pattern_dialog_hide, NULL},
+    {"Lines", "cluster-pattern", "Group lines matching…", "<Shift>c", prompt_group_lines, NULL},
+    {"Lines", "hide-pattern", "Hide lines matching…", "<Shift>h", prompt_hide_lines, NULL},
     {"Lines", "cluster-description", "Groups from target description", "", do_by_description, NULL},
     {"Lines", "seek-rows", "Find line by name", "<Control>r", row_search_open, NULL},
     {"Lines", "busy-rows", "Hide empty rows", "e", do_busy_rows, is_busy_rows},
@@ -435,7 +424,7 @@ const struct action action_table[] = {
     {"View", "show-resources", "Resources tab", "<Alt>r", actions_do_usage, NULL},
     {"View", "show-meters", "Metrics tab", "<Alt>u", actions_do_metrics, NULL},
     {"View", "show-predict", "Potential Bugs tab", "<Alt>y", actions_do_predict, NULL},
-    {"File", "open", "Open trace…", "<Control>o", saved_runs_show, NULL},
+    {"File", "open", "Open trace…", "<Control>o", open_dialog_show_runs, NULL},
     {"File", "connect", "Connect to server…", "<Control>l", open_dialog_show_connect, NULL},
     {"File", "latest", "Open latest run", "", do_latest, NULL},
     {"File", "default", "Wait for a traced program", "", do_default, NULL},
@@ -451,10 +440,10 @@ const struct action action_table[] = {
     {"File", "copy-text", "Copy as text", "<Control><Shift>c", view_print_to_clipboard, NULL},
     {"File", "copy-command", "Copy as command", "", save_copy_command, NULL},
     {"File", "settings", "Settings…", "<Control>comma", preferences_show, NULL},
-    {"File", "help", "Help", "F1", about_dialog_show_help, NULL},
+    {"File", "help", "Help", "F1", help_show_page, NULL},
     {"File", "shortcuts", "Keyboard shortcuts", "<Control>question <Control><Shift>slash",
      actions_show_shortcuts, NULL},
-    {"File", "about", "About Poet", "", about_dialog_show, NULL},
+    {"File", "about", "About Poet", "", help_show_about, NULL},
     {"File", "close", "Close", "<Control>w", do_close, NULL},
     {"File", "quit", "Quit", "<Control>q", do_quit, NULL},
 };
@@ -473,6 +462,6 @@ const size_t line_key_count = G_N_ELEMENTS(line_keys);
 
 static void actions_show_shortcuts(struct view *view)
 {
-    shortcut_window_show(view, &(struct shortcut_tables){action_table, action_table_size, line_keys,
-                                                         line_key_count});
+    help_show_shortcuts(view, &(struct shortcut_tables){action_table, action_table_size, line_keys,
+                                                        line_key_count});
 }

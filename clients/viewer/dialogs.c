@@ -1,6 +1,20 @@
 #include "clients/viewer/dialogs.h"
 
+#include "clients/connection/line_labels.h"
+#include "clients/metadata/event_text.h"
+#include "clients/metadata/trace_metadata.h"
+#include "clients/viewer/diagram/go_to.h"
+#include "clients/viewer/diagram/line_arrangement.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/sidebar/panel.h"
+#include "clients/viewer/state/accessible_name.h"
+#include "clients/viewer/state/run_notes.h"
+#include "clients/viewer/state/scene_cache.h"
+#include "clients/viewer/state/status_line.h"
+#include "wire/event_types.h"
+#include "wire/trace_view.h"
+
+#include <string.h>
 
 static gboolean on_escape(GtkEventControllerKey *keys, guint key, guint code, GdkModifierType state,
                           gpointer window)
@@ -109,6 +123,7 @@ void dialog_prompt(struct view *view, const struct dialog_question *question,
     gtk_entry_set_placeholder_text(GTK_ENTRY(a->entry), question->placeholder);
     if (question->text)
         gtk_editable_set_text(GTK_EDITABLE(a->entry), question->text);
+    accessible_name_set(a->entry, question->title);
     gtk_window_set_modal(GTK_WINDOW(a->window), TRUE);
     gtk_widget_set_size_request(a->entry, 420, -1);
     gtk_widget_add_css_class(a->wrong, "error");
@@ -126,4 +141,151 @@ void dialog_prompt(struct view *view, const struct dialog_question *question,
     gtk_window_present(GTK_WINDOW(a->window));
     gtk_widget_grab_focus(a->entry);
     gtk_editable_select_region(GTK_EDITABLE(a->entry), 0, -1);
+}
+
+/* ---- name pattern ---- */
+
+static const char prompt_pattern_words[] =
+    "Lines whose names match (* matches any characters, ? one)";
+
+/* Returns whether the name of any line matches. */
+static bool prompt_matches_any_line(struct view *view, const char *pattern)
+{
+    const struct trace_metadata *book = view_metadata(view);
+    for (uint32_t line = 1; line <= book->line_count; line++)
+        if (metadata_line(book, line) && metadata_line_is_visible(book, line) &&
+            line_label_matches(book, view->server_link.sites, line, pattern))
+            return true;
+    return false;
+}
+
+static char *prompt_no_match_text(const char *pattern)
+{
+    return g_strdup_printf("No line named %s", pattern);
+}
+
+static char *prompt_group_matching(struct view *view, const char *pattern)
+{
+    if (!prompt_matches_any_line(view, pattern))
+        return prompt_no_match_text(pattern);
+    line_groups_by_pattern(view, pattern);
+    return NULL;
+}
+
+static char *prompt_hide_matching(struct view *view, const char *pattern)
+{
+    if (!prompt_matches_any_line(view, pattern))
+        return prompt_no_match_text(pattern);
+    line_arrangement_hide_pattern(view, pattern);
+    return NULL;
+}
+
+static void prompt_pattern(struct view *view, const char *title, const char *button,
+                           char *(*answer)(struct view *view, const char *text))
+{
+    struct dialog_question question = {title, prompt_pattern_words, "worker*", NULL, button};
+    if (view->server_link.has_run)
+        dialog_prompt(view, &question, answer);
+}
+
+void prompt_group_lines(struct view *view)
+{
+    prompt_pattern(view, "Group lines matching", "_Group", prompt_group_matching);
+}
+void prompt_hide_lines(struct view *view)
+{
+    prompt_pattern(view, "Hide lines matching", "_Hide", prompt_hide_matching);
+}
+
+/* ---- note ---- */
+
+static char *prompt_save_note(struct view *view, const char *text)
+{
+    struct event_id at = view->viewport.place.selected;
+    if (at.line)
+        notes_panel_set_note(view, at, *text ? text : NULL);
+    return NULL;
+}
+
+void prompt_note(struct view *view)
+{
+    struct event_id at = view->viewport.place.selected;
+    const struct event_info *e = scene_cache_find_event(&view->scene_cache, at);
+    const char *old = at.line ? note_file_text(&view->run_notes.notes, at) : NULL;
+    char event[48];
+    if (!at.line) {
+        status_line_show(&view->status_line, "Select an event to annotate");
+        return;
+    }
+    event_id_print(event, sizeof event, at);
+    char *title = g_strdup_printf("Note at %s", event);
+    dialog_prompt(
+        view,
+        &(struct dialog_question){.title = title,
+                                  .words = old ? "Note text (empty deletes the note)" : "Note text",
+                                  .text = old ? old
+                                          : e ? metadata_type_name(view_metadata(view), e->type)
+                                              : "",
+                                  .button = "_Save"},
+        prompt_save_note);
+    g_free(title);
+}
+
+/* ---- target ---- */
+
+static char *prompt_go_to_event(struct view *view, const char *text, struct event_id at)
+{
+    const struct trace_metadata *book =
+        view_metadata(view); /* with very many lines, not all are known yet */
+    const struct line_metadata *line = metadata_line(book, at.line);
+    bool there = at.line && (book->some ? at.line <= book->line_count : line != NULL);
+    if (!there || at.line & HIDDEN_LINE)
+        return g_strdup_printf("%s: no such line", text);
+    if (line &&
+        (!at.number || (line->is.last && at.number > line->is.last && !book->run.connected)))
+        return g_strdup_printf("%s: the last event of that line is %u:%" G_GUINT64_FORMAT, text,
+                               at.line, (guint64)line->is.last);
+    go_to_event(view, at, NO_POSITION);
+    return NULL;
+}
+
+char *prompt_go_to(struct view *view, const char *text)
+{
+    struct event_id at;
+    int64_t ns;
+    char *end;
+    double v = g_ascii_strtod(text, &end);
+    if (*text == '#')
+        return notes_panel_go_to(view, g_ascii_strtoull(text + 1, NULL, 10))
+                   ? NULL
+                   : g_strdup_printf("%s: no such note", text);
+    if (event_id_parse(text, &at))
+        return prompt_go_to_event(view, text, at);
+    g_strchug(end);
+    bool number = end != text && v >= 0;
+    if (number && strcmp(end, "%") == 0)
+        go_to_position(view, (uint64_t)(CLAMP(v, 0, 100) / 100 * (double)view->server_link.count));
+    else if (number && duration_read(text, &ns))
+        go_to_time(view, ns);
+    else if (number && !*end)
+        go_to_position(view, (uint64_t)v);
+    else
+        return g_strdup_printf(
+            "%s: invalid position; enter an event (2:17), a time (1.5ms), a share "
+            "(40%%), a position or a note (#2)",
+            text);
+    return NULL;
+}
+
+void prompt_target(struct view *view)
+{
+    if (view->server_link.has_run)
+        dialog_prompt(view,
+                      &(struct dialog_question){
+                          .title = "Go to",
+                          .words = "Event (2:17), time (1.5ms), share of the run (40%), position "
+                                   "in the trace (12345) or note (#2)",
+                          .placeholder = "2:17",
+                          .button = "_Go"},
+                      prompt_go_to);
 }

@@ -1,4 +1,5 @@
-/* Small dialogs that ask for input. */
+/* Dialogs: small ones that ask for input, and those for preferences, opening, running and saving.
+ * */
 #ifndef CLIENTS_VIEWER_DIALOGS_H
 #define CLIENTS_VIEWER_DIALOGS_H
 
@@ -24,5 +25,37 @@ struct dialog_question {
 void dialog_prompt(struct view *view, const struct dialog_question *question,
                    char *(*answer)(struct view *view, const char *text));
 void dialog_close_on_escape(GtkWidget *window);
+
+/* Prompts: dialogs in which the user types one line, a name pattern whose action applies to all
+ * matching lines, a note, or a target to go to. */
+
+/* Groups the matching lines: they become one row. */
+void prompt_group_lines(struct view *view);
+void prompt_hide_lines(struct view *view);
+/* Edits the user's note at the selected event. */
+void prompt_note(struct view *view);
+void prompt_target(struct view *view);
+/* Goes to a typed target, which is an event "2:17", a time "1.5ms", a share of the run "40%", a
+ * position "12345" or a note "#3". Returns NULL, or an error message, which the caller frees. */
+char *prompt_go_to(struct view *view, const char *text);
+
+/* ---- preferences ---- */
+
+void preferences_show(struct view *view);
+
+/* ---- open dialog ---- */
+
+/* Asks for a server. */
+void open_dialog_show_connect(struct view *view);
+void open_dialog_show_runs(struct view *view);
+
+/* ---- run dialog ---- */
+
+void run_dialog_show(struct view *view);
+void run_dialog_edit_measurement(struct view *view);
+
+/* ---- save dialog ---- */
+
+void save_dialog_show(struct view *view);
 
 #endif

@@ -1,7 +1,11 @@
-#include "clients/viewer/export_preview.h"
-
+/* Preview of a saved diagram: `poet export` runs in the background with the same settings, and the
+ * result is shown as an image or as text.
+ *
+ * New settings, Cancel and the end of the dialog stop a running command. */
 #include "clients/viewer/diagram_export.h"
+
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/accessible_name.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
@@ -58,9 +62,7 @@ static void free_job(struct export_preview_job *job)
 /* Stops the job, which frees itself when its process has ended. */
 static void export_preview_stop_job(struct export_preview *p)
 {
-    if (p->timer)
-        g_source_remove(p->timer);
-    p->timer = 0;
+    g_clear_handle_id(&p->timer, g_source_remove);
     if (!p->job)
         return;
     p->job->preview = NULL;
@@ -159,8 +161,7 @@ static void on_picture(GObject *object, GAsyncResult *result, gpointer data)
 
 static void name_text(struct export_preview *p)
 {
-    gtk_accessible_update_property(GTK_ACCESSIBLE(p->text), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Preview of the text", -1);
+    accessible_name_set(p->text, "Preview of the text");
 }
 
 static void show_text(struct export_preview *p, const struct export_preview_job *job)
@@ -331,8 +332,7 @@ static GtkWidget *stack_new(struct export_preview *p)
     p->text = gtk_label_new(
         ""); /* no text view, which requests a size during size allocation: GTK warns */
     p->words = gtk_label_new("");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(p->picture), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Preview of the diagram", -1);
+    accessible_name_set(p->picture, "Preview of the diagram");
     g_object_set(p->picture, "halign", GTK_ALIGN_CENTER, "valign", GTK_ALIGN_CENTER, NULL);
     g_object_set(p->text, "selectable", TRUE, "halign", GTK_ALIGN_START, "valign", GTK_ALIGN_START,
                  "margin-start", 8, "margin-top", 8, NULL);

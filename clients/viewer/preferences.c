@@ -1,11 +1,12 @@
-#include "clients/viewer/preferences.h"
+/* The preferences dialog. */
+#include "clients/viewer/dialogs.h"
 
 #include "clients/connection/line_labels.h"
-#include "clients/viewer/dialogs.h"
-#include "clients/viewer/state/server_link.h"
-#include "clients/viewer/state/notifications.h"
 #include "clients/viewer/diagram/diagram_view.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/accessible_name.h"
+#include "clients/viewer/state/notifications.h"
+#include "clients/viewer/state/server_link.h"
 
 struct preference_option {
     struct view *view;
@@ -92,6 +93,7 @@ void preferences_show(struct view *view)
     gtk_spin_button_set_value(GTK_SPIN_BUTTON(threshold), (double)s->look.threshold_ns / 1e6);
     g_signal_connect(threshold, "value-changed", G_CALLBACK(on_threshold), view);
     add_row(grid, 0, "_Labels", choice);
+    accessible_name_set(choice, "Labels");
     add_switch(view, grid, 1, "_Dark", &s->look.dark);
     add_switch(view, grid, 2, "_Grayscale", &s->look.grey);
     add_switch(view, grid, 3, "_Shade every fourth row", &s->tint);

@@ -2,9 +2,9 @@
 #include "clients/viewer/program_start.h"
 
 #include "clients/connection/install_paths.h"
-#include "clients/viewer/state/server_link.h"
-#include "clients/viewer/state/toast.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/server_link.h"
+#include "clients/viewer/state/status_line.h"
 #include "wire/endpoint.h"
 #include "wire/profile_region.h"
 

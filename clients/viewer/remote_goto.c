@@ -1,16 +1,16 @@
 #define _GNU_SOURCE
 #include "clients/viewer/remote_goto.h"
 
+#include "clients/viewer/diagram/breakpoints.h"
+#include "clients/viewer/diagram/go_to.h"
+#include "clients/viewer/diagram/viewer.h"
 #include "clients/viewer/state/highlights.h"
 #include "clients/viewer/state/notifications.h"
 #include "clients/viewer/state/status_line.h"
-#include "clients/viewer/diagram/go_to.h"
-#include "clients/viewer/diagram/breakpoint_marks.h"
-#include "clients/viewer/diagram/viewer.h"
 #include "wire/address.h"
 #include "wire/endpoint.h"
+#include "wire/event_types.h"
 #include "wire/message.h"
-#include "wire/event_id.h"
 
 #include <errno.h>
 #include <glib-unix.h>
@@ -76,7 +76,7 @@ static bool remote_goto_handle_message(struct view *view, struct decoder *in)
     struct event_id at = decode_event_id(in), *next = decode_event_ids(in, &count);
     bool shown = decoder_finish(in) && view->server_link.has_run;
     if (shown) {
-        mine = breakpoint_marks_trace_file(view);
+        mine = breakpoints_trace_file(view);
         shown = mine && trace && is_same_file(mine, trace);
     }
     if (shown)

@@ -1,20 +1,203 @@
-#include "clients/viewer/run_dialog.h"
-
+/* The dialog that starts a program, and the one for the measurements of a running program. */
 #include "clients/viewer/dialogs.h"
-#include "clients/viewer/measurement_form.h"
-#include "clients/viewer/state/compat.h"
-#include "clients/viewer/state/server_link.h"
-#include "clients/viewer/state/toast.h"
+
 #include "clients/viewer/diagram/viewer.h"
 #include "clients/viewer/program_start.h"
+#include "clients/viewer/state/accessible_name.h"
+#include "clients/viewer/state/compat.h"
+#include "clients/viewer/state/server_link.h"
+#include "clients/viewer/state/status_line.h"
 #include "config/description_path.h"
-#include "config/metric_rules.h"
 #include "config/description_read.h"
+#include "config/metric_rules.h"
 #include "config/target.h"
-#include "wire/request_body.h"
 #include "wire/profile_region.h"
+#include "wire/request.h"
 
 #include <stdlib.h>
+
+/* ---- form for what is measured: statistical and exact measurements with their options ---- */
+
+#define FORM_COUNTS WANTED_COUNTS
+#define FORM_REAL (FORM_COUNTS | WANTED_REAL)
+#define FORM_CPU (FORM_REAL | WANTED_CPU)
+#define FORM_EVERY (FORM_CPU | WANTED_EVERY)
+
+/* Levels of measuring calls, of which one is chosen. */
+static const struct {
+    const char *title;
+    uint32_t wanted;
+} form_levels[] = {{"_Off", 0},
+                   {"Co_unts", FORM_COUNTS},
+                   {"R_eal time", FORM_REAL},
+                   {"Real time and _CPU", FORM_CPU},
+                   {"E_very call", FORM_EVERY}};
+#define FORM_LEVELS G_N_ELEMENTS(form_levels)
+
+static const struct {
+    const char *title, *tip;
+    uint32_t wanted; /* 0: waits, which follow from the order */
+} form_switches[] = {
+    {"S_tates", "CPU state at each event", WANTED_STATES},
+    {"_Memory", "Heap allocations not freed", WANTED_MEMORY},
+    {"_Waits", "Wait causes; derived from the event order, no overhead", 0},
+    {"Program-defi_ned metrics", "Metrics that the program records (poet.h)", WANTED_METERS},
+    {"S_ystem resources", "OS resource usage, reported by threads and programs at exit",
+     WANTED_USAGE},
+    {"T_hrottle", "Stop timing hot, short functions (count only)", WANTED_THROTTLE}};
+#define FORM_SWITCHES G_N_ELEMENTS(form_switches)
+
+struct measurement_form {
+    GtkWidget *box, *sampled, *rate;
+    GtkWidget *level[FORM_LEVELS], *on[FORM_SWITCHES], *list[MEASURE_LISTS];
+};
+
+/* Adds a label above or before a widget, which names it for keyboard and screen-reader users. */
+static void form_add_row(GtkWidget *grid, int row, const char *mnemonic, GtkWidget *widget)
+{
+    GtkWidget *label = gtk_label_new_with_mnemonic(mnemonic);
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_label_set_mnemonic_widget(GTK_LABEL(label), widget);
+    accessible_name_from(widget, label);
+    gtk_widget_set_hexpand(widget, TRUE);
+    gtk_grid_attach(GTK_GRID(grid), label, 0, row, 1, 1);
+    gtk_grid_attach(GTK_GRID(grid), widget, 1, row, 1, 1);
+}
+
+static GtkWidget *form_new_frame(const char *title, GtkWidget *child)
+{
+    GtkWidget *frame = gtk_frame_new(title);
+    g_object_set(child, "margin-top", 8, "margin-bottom", 8, "margin-start", 10, "margin-end", 10,
+                 NULL);
+    gtk_frame_set_child(GTK_FRAME(frame), child);
+    return frame;
+}
+
+static void form_on_sampled(GtkCheckButton *button, gpointer data)
+{
+    gtk_widget_set_sensitive(data, gtk_check_button_get_active(button));
+}
+
+static GtkWidget *form_new_sampling_box(struct measurement_form *f,
+                                        const struct measurement_spec *first)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    f->sampled = gtk_check_button_new_with_mnemonic("Sam_ples per second:");
+    f->rate = gtk_spin_button_new_with_range(1, MEASURE_RATE_MOST, 1);
+    gtk_check_button_set_active(GTK_CHECK_BUTTON(f->sampled), first->rate != 0);
+    gtk_spin_button_set_value(GTK_SPIN_BUTTON(f->rate), first->rate ? first->rate : 100);
+    gtk_widget_set_sensitive(f->rate, first->rate != 0);
+    accessible_name_set(f->rate, "Samples per second, 1 to 1000");
+    g_signal_connect(f->sampled, "toggled", G_CALLBACK(form_on_sampled), f->rate);
+    gtk_box_append(GTK_BOX(box), f->sampled);
+    gtk_box_append(GTK_BOX(box), f->rate);
+    return form_new_frame("Statistical", box);
+}
+
+static GtkWidget *form_new_calls_box(struct measurement_form *f, uint32_t wanted)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 10);
+    size_t chosen = 0;
+    gtk_box_append(GTK_BOX(box), gtk_label_new("Calls:"));
+    for (size_t i = 0; i < FORM_LEVELS; i++) {
+        f->level[i] = gtk_check_button_new_with_mnemonic(form_levels[i].title);
+        gtk_check_button_set_group(GTK_CHECK_BUTTON(f->level[i]),
+                                   i ? GTK_CHECK_BUTTON(f->level[0]) : NULL);
+        gtk_box_append(GTK_BOX(box), f->level[i]);
+        if ((wanted & form_levels[i].wanted) == form_levels[i].wanted)
+            chosen = i;
+    }
+    gtk_check_button_set_active(GTK_CHECK_BUTTON(f->level[chosen]), TRUE);
+    gtk_widget_set_tooltip_text(box, "Needs programs compiled with poetcc -profile or "
+                                     "-finstrument-functions");
+    return box;
+}
+
+static GtkWidget *form_new_exact_box(struct measurement_form *f,
+                                     const struct measurement_spec *first)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
+    gtk_box_append(GTK_BOX(box), form_new_calls_box(f, first->wanted));
+    for (size_t i = 0; i < FORM_SWITCHES; i++) {
+        bool on = form_switches[i].wanted ? first->wanted & form_switches[i].wanted : first->waits;
+        f->on[i] = gtk_check_button_new_with_mnemonic(form_switches[i].title);
+        gtk_check_button_set_active(GTK_CHECK_BUTTON(f->on[i]), on);
+        gtk_widget_set_tooltip_text(f->on[i], form_switches[i].tip);
+        gtk_box_append(GTK_BOX(box), f->on[i]);
+    }
+    return form_new_frame("Exact", box);
+}
+
+static GtkWidget *form_new_function_lists(struct measurement_form *f,
+                                          const struct measurement_spec *first)
+{
+    static const char *const titles[MEASURE_LISTS] = {[MEASURE_IGNORE] = "_Ignored:",
+                                                      [MEASURE_ONLY] = "Only the_se:",
+                                                      [MEASURE_COUNT] = "_But count only:"};
+    GtkWidget *grid = gtk_grid_new();
+    g_object_set(grid, "row-spacing", 6, "column-spacing", 12, NULL);
+    for (unsigned i = 0; i < MEASURE_LISTS; i++) {
+        f->list[i] = gtk_entry_new();
+        gtk_editable_set_text(GTK_EDITABLE(f->list[i]), first->lists[i] ? first->lists[i] : "");
+        gtk_widget_set_tooltip_text(f->list[i],
+                                    "Function names, separated by commas; * matches any "
+                                    "characters, ? one");
+        form_add_row(grid, (int)i, titles[i], f->list[i]);
+    }
+    return form_new_frame("Function calls", grid);
+}
+
+/* Returns what is wrong with the lists, which the caller frees; NULL: nothing. */
+static char *measurement_form_problem(const struct measurement_form *f)
+{
+    for (unsigned i = 0; i < MEASURE_LISTS; i++) {
+        char *wrong = f->list[i]
+                          ? measurement_spec_error(gtk_editable_get_text(GTK_EDITABLE(f->list[i])))
+                          : NULL;
+        if (wrong)
+            return wrong;
+    }
+    return NULL;
+}
+
+/* Returns a new form, which is owned by its widget. rate: include the sampling rate and lists of
+ * functions, which are chosen before the start. */
+static struct measurement_form *measurement_form_new(const struct measurement_spec *first,
+                                                     bool rate)
+{
+    struct measurement_form *f = g_new0(struct measurement_form, 1);
+    f->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 10);
+    if (rate)
+        gtk_box_append(GTK_BOX(f->box), form_new_sampling_box(f, first));
+    gtk_box_append(GTK_BOX(f->box), form_new_exact_box(f, first));
+    if (rate)
+        gtk_box_append(GTK_BOX(f->box), form_new_function_lists(f, first));
+    g_object_set_data_full(G_OBJECT(f->box), "form", f, g_free);
+    return f;
+}
+
+/* Returns what was entered, to be freed with measurement_spec_free. */
+static struct measurement_spec measurement_form_get(const struct measurement_form *f)
+{
+    struct measurement_spec m = {0};
+    for (size_t i = 0; i < FORM_LEVELS; i++)
+        if (gtk_check_button_get_active(GTK_CHECK_BUTTON(f->level[i])))
+            m.wanted |= form_levels[i].wanted;
+    for (size_t i = 0; i < FORM_SWITCHES; i++) {
+        bool on = gtk_check_button_get_active(GTK_CHECK_BUTTON(f->on[i]));
+        m.wanted |= on ? form_switches[i].wanted : 0;
+        m.waits |= on && !form_switches[i].wanted;
+    }
+    if (f->sampled && gtk_check_button_get_active(GTK_CHECK_BUTTON(f->sampled)))
+        m.rate = (uint32_t)gtk_spin_button_get_value_as_int(GTK_SPIN_BUTTON(f->rate));
+    for (unsigned i = 0; i < MEASURE_LISTS; i++) {
+        const char *list = f->list[i] ? gtk_editable_get_text(GTK_EDITABLE(f->list[i])) : "";
+        m.lists[i] = *list ? g_strdup(list) : NULL; /* GLib allocates by malloc */
+    }
+    return m;
+}
+
+/* ---- start ---- */
 
 struct run_dialog {
     struct view *view;
@@ -27,9 +210,9 @@ static struct {
     char *program, *arguments, *directory;
     struct measurement_spec measure;
     bool known;
-} last = {.measure = {.wanted = WANTED_METERS, .waits = true}};
+} run_dialog_last = {.measure = {.wanted = WANTED_METERS, .waits = true}};
 
-static const char *text_view_of(GtkWidget *entry)
+static const char *run_dialog_text(GtkWidget *entry)
 {
     return gtk_editable_get_text(GTK_EDITABLE(entry));
 }
@@ -47,23 +230,24 @@ static void run_dialog_show_problem(struct run_dialog *r, char *wrong)
     g_free(wrong);
 }
 
-static void on_start(GtkWidget *widget, gpointer data)
+static void run_dialog_on_start(GtkWidget *widget, gpointer data)
 {
     struct run_dialog *r = data;
     (void)widget;
-    run_dialog_keep_text(&last.program, text_view_of(r->program));
-    run_dialog_keep_text(&last.arguments, text_view_of(r->arguments));
-    run_dialog_keep_text(&last.directory, text_view_of(r->directory));
+    run_dialog_keep_text(&run_dialog_last.program, run_dialog_text(r->program));
+    run_dialog_keep_text(&run_dialog_last.arguments, run_dialog_text(r->arguments));
+    run_dialog_keep_text(&run_dialog_last.directory, run_dialog_text(r->directory));
     char *wrong = measurement_form_problem(r->form);
     if (wrong) {
         run_dialog_show_problem(r, g_strdup(wrong));
         free(wrong);
         return;
     }
-    measurement_spec_free(&last.measure);
-    last.measure = measurement_form_get(r->form);
-    wrong = program_start_begin(r->view, &(struct program_start){last.program, last.arguments,
-                                                                 last.directory, last.measure});
+    measurement_spec_free(&run_dialog_last.measure);
+    run_dialog_last.measure = measurement_form_get(r->form);
+    wrong = program_start_begin(
+        r->view, &(struct program_start){run_dialog_last.program, run_dialog_last.arguments,
+                                         run_dialog_last.directory, run_dialog_last.measure});
     if (wrong)
         run_dialog_show_problem(r, wrong);
     else
@@ -72,7 +256,7 @@ static void on_start(GtkWidget *widget, gpointer data)
 
 /* ---- saving as a file ---- */
 
-static void on_file(void *user, const char *path)
+static void run_dialog_on_file(void *user, const char *path)
 {
     struct run_dialog *r = user;
     if (!path)
@@ -91,7 +275,7 @@ static void on_file(void *user, const char *path)
     free(text);
 }
 
-static void on_save(GtkButton *button, gpointer data)
+static void run_dialog_on_save(GtkButton *button, gpointer data)
 {
     struct run_dialog *r = data;
     (void)button;
@@ -99,13 +283,13 @@ static void on_save(GtkButton *button, gpointer data)
                                              .title = "Save as",
                                              .saves = true,
                                              .name = "meters.conf"},
-                       on_file, r);
+                       run_dialog_on_file, r);
 }
 
 /* ---- window ---- */
 
 /* Adds the metrics of a target description. */
-static void add_described(void *user, const char *name)
+static void run_dialog_add_described(void *user, const char *name)
 {
     GPtrArray *names = user;
     char *path = NULL, *text = target_load(name, &path);
@@ -121,7 +305,7 @@ static void add_described(void *user, const char *name)
 static GtkWidget *run_dialog_new_described_label(void)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-    target_each(add_described, names);
+    target_each(run_dialog_add_described, names);
     guint count = names->len;
     g_ptr_array_add(names, NULL);
     char *all = g_strjoinv(", ", (char **)names->pdata),
@@ -136,11 +320,11 @@ static GtkWidget *run_dialog_new_described_label(void)
     return label;
 }
 
-static GtkWidget *entry_new(struct run_dialog *r, const char *text)
+static GtkWidget *run_dialog_new_entry(struct run_dialog *r, const char *text)
 {
     GtkWidget *entry = gtk_entry_new();
     gtk_editable_set_text(GTK_EDITABLE(entry), text ? text : "");
-    g_signal_connect(entry, "activate", G_CALLBACK(on_start), r);
+    g_signal_connect(entry, "activate", G_CALLBACK(run_dialog_on_start), r);
     return entry;
 }
 
@@ -148,15 +332,16 @@ static GtkWidget *run_dialog_program_names(struct run_dialog *r)
 {
     GtkWidget *grid = gtk_grid_new();
     char *here = g_get_current_dir();
-    r->program = entry_new(r, last.program);
-    r->arguments = entry_new(r, last.arguments);
-    r->directory = entry_new(r, last.directory ? last.directory : here);
+    r->program = run_dialog_new_entry(r, run_dialog_last.program);
+    r->arguments = run_dialog_new_entry(r, run_dialog_last.arguments);
+    r->directory =
+        run_dialog_new_entry(r, run_dialog_last.directory ? run_dialog_last.directory : here);
     g_free(here);
     gtk_widget_set_size_request(r->program, 420, -1);
     g_object_set(grid, "row-spacing", 6, "column-spacing", 12, NULL);
-    measurement_form_add_row(grid, 0, "Pro_gram", r->program);
-    measurement_form_add_row(grid, 1, "_Arguments", r->arguments);
-    measurement_form_add_row(grid, 2, "_Directory", r->directory);
+    form_add_row(grid, 0, "Pro_gram", r->program);
+    form_add_row(grid, 1, "_Arguments", r->arguments);
+    form_add_row(grid, 2, "_Directory", r->directory);
     return grid;
 }
 
@@ -170,7 +355,7 @@ static GtkWidget *run_dialog_new_button(const char *title, GCallback does, struc
     return b;
 }
 
-static void on_cancel(GtkButton *b, gpointer data)
+static void run_dialog_on_cancel(GtkButton *b, gpointer data)
 {
     struct run_dialog *r = data;
     (void)b;
@@ -202,15 +387,17 @@ void run_dialog_show(struct view *view)
               *fields = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
               *buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     struct run_dialog *r = run_dialog_new_window(view, "Run program", box);
-    r->form = measurement_form_new(&last.measure, true);
+    r->form = measurement_form_new(&run_dialog_last.measure, true);
     gtk_widget_set_halign(buttons, GTK_ALIGN_END);
+    gtk_box_append(
+        GTK_BOX(buttons),
+        run_dialog_new_button("Save as _file…", G_CALLBACK(run_dialog_on_save), r, false));
     gtk_box_append(GTK_BOX(buttons),
-                   run_dialog_new_button("Save as _file…", G_CALLBACK(on_save), r, false));
+                   run_dialog_new_button("Cance_l", G_CALLBACK(run_dialog_on_cancel), r, false));
     gtk_box_append(GTK_BOX(buttons),
-                   run_dialog_new_button("Cance_l", G_CALLBACK(on_cancel), r, false));
-    gtk_box_append(GTK_BOX(buttons), run_dialog_new_button("_Run", G_CALLBACK(on_start), r, true));
+                   run_dialog_new_button("_Run", G_CALLBACK(run_dialog_on_start), r, true));
     gtk_box_append(GTK_BOX(fields), run_dialog_program_names(r));
-    gtk_box_append(GTK_BOX(fields), measurement_form_widget(r->form));
+    gtk_box_append(GTK_BOX(fields), r->form->box);
     gtk_box_append(GTK_BOX(fields), run_dialog_new_described_label());
     gtk_box_append(GTK_BOX(box), dialog_scrolled(fields));
     gtk_box_append(GTK_BOX(box), r->wrong);
@@ -236,7 +423,7 @@ static void run_dialog_on_metrics_table(void *user, const struct response_chunk 
                NULL, NULL);
 }
 
-static void on_apply(GtkWidget *widget, gpointer data)
+static void run_dialog_on_apply(GtkWidget *widget, gpointer data)
 {
     struct run_dialog *r = data;
     (void)widget;
@@ -249,8 +436,8 @@ static void on_apply(GtkWidget *widget, gpointer data)
         run_dialog_show_problem(r, g_strdup("Not connected to a server."));
         return;
     }
-    last.measure.wanted = measure.wanted; /* the rest was chosen at the start */
-    last.measure.waits = measure.waits;
+    run_dialog_last.measure.wanted = measure.wanted; /* the rest was chosen at the start */
+    run_dialog_last.measure.waits = measure.waits;
     gtk_window_destroy(GTK_WINDOW(r->window));
 }
 
@@ -267,7 +454,7 @@ static void run_dialog_show_run_over(struct view *view)
     gtk_label_set_wrap(GTK_LABEL(label), TRUE);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_max_width_chars(GTK_LABEL(label), 48);
-    close = run_dialog_new_button("_Close", G_CALLBACK(on_cancel), r, true);
+    close = run_dialog_new_button("_Close", G_CALLBACK(run_dialog_on_cancel), r, true);
     gtk_widget_set_halign(close, GTK_ALIGN_END);
     gtk_box_append(GTK_BOX(box), label);
     gtk_box_append(GTK_BOX(box), r->wrong);
@@ -285,13 +472,13 @@ void run_dialog_edit_measurement(struct view *view)
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12),
               *buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
     struct run_dialog *r = run_dialog_new_window(view, "Measurement settings", box);
-    r->form = measurement_form_new(&last.measure, false);
+    r->form = measurement_form_new(&run_dialog_last.measure, false);
     gtk_widget_set_halign(buttons, GTK_ALIGN_END);
     gtk_box_append(GTK_BOX(buttons),
-                   run_dialog_new_button("Cance_l", G_CALLBACK(on_cancel), r, false));
+                   run_dialog_new_button("Cance_l", G_CALLBACK(run_dialog_on_cancel), r, false));
     gtk_box_append(GTK_BOX(buttons),
-                   run_dialog_new_button("A_pply", G_CALLBACK(on_apply), r, true));
-    gtk_box_append(GTK_BOX(box), measurement_form_widget(r->form));
+                   run_dialog_new_button("A_pply", G_CALLBACK(run_dialog_on_apply), r, true));
+    gtk_box_append(GTK_BOX(box), r->form->box);
     gtk_box_append(GTK_BOX(box), r->wrong);
     gtk_box_append(GTK_BOX(box), buttons);
     gtk_window_present(GTK_WINDOW(r->window));

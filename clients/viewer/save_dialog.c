@@ -1,13 +1,12 @@
-#include "clients/viewer/save_dialog.h"
-
-#include "clients/metadata/trace_metadata.h"
-#include "clients/viewer/diagram_export.h"
+/* The dialog for saving a diagram: part of the run, format and preview; then the file. */
 #include "clients/viewer/dialogs.h"
+
+#include "clients/viewer/diagram/time_range.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/diagram_export.h"
+#include "clients/viewer/state/accessible_name.h"
 #include "clients/viewer/state/compat.h"
 #include "clients/viewer/state/status_line.h"
-#include "clients/viewer/diagram/viewer.h"
-#include "clients/viewer/export_preview.h"
-#include "clients/viewer/clipboard_save.h"
 
 struct save_dialog {
     struct view *view;
@@ -186,8 +185,7 @@ static GtkWidget *save_dialog_new_check(struct save_dialog *s, const char *text,
     GtkWidget *button = gtk_check_button_new_with_mnemonic(text);
     char **name = g_strsplit(text, "_", 2), *plain = g_strjoinv("", name);
     gtk_check_button_set_active(GTK_CHECK_BUTTON(button), on);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, plain,
-                                   -1);
+    accessible_name_set(button, plain);
     g_strfreev(name);
     g_free(plain);
     g_signal_connect(button, "toggled", G_CALLBACK(on_toggled), s);
@@ -212,7 +210,7 @@ static GtkWidget *entry_new(struct save_dialog *s, const char *name, const char 
     gtk_editable_set_width_chars(GTK_EDITABLE(entry), chars);
     gtk_editable_set_max_width_chars(GTK_EDITABLE(entry), chars);
     gtk_entry_set_activates_default(GTK_ENTRY(entry), TRUE);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(entry), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+    accessible_name_set(entry, name);
     g_signal_connect(entry, "changed", G_CALLBACK(chars ? on_number : on_typed), s);
     return entry;
 }
@@ -258,9 +256,13 @@ static void add_formats(struct save_dialog *s, GtkWidget *to)
 
 static void add_ranges(struct save_dialog *s, GtkWidget *to)
 {
-    static const char *const texts[] = {"Vi_sible part", "_Whole run", "Between s_elected events",
-                                        "Between first and last n_ote", "_Last columns:"};
-    enum export_range on = s->diagram.range;
+    static const char *const texts[] = {"Vi_sible part",
+                                        "_Whole run",
+                                        "Selected range of ti_me",
+                                        "Between s_elected events",
+                                        "Between first and last n_ote",
+                                        "_Last columns:"};
+    enum export_range on = time_range_is_set(s->view) ? EXPORT_TIMES : s->diagram.range;
     if (diagram_export_range_problem(s->view, on))
         on = diagram_export_range_problem(s->view, EXPORT_SEEN) ? EXPORT_WHOLE : EXPORT_SEEN;
     save_dialog_new_choices(s, s->ranges, texts, EXPORT_RANGES, (int)on);
@@ -285,8 +287,7 @@ static void add_papers(struct save_dialog *s)
         names[i] = export_papers[i].words;
     s->paper = gtk_drop_down_new_from_strings(names);
     gtk_drop_down_set_selected(GTK_DROP_DOWN(s->paper), (guint)s->diagram.paper);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(s->paper), GTK_ACCESSIBLE_PROPERTY_LABEL, "Paper",
-                                   -1);
+    accessible_name_set(s->paper, "Paper");
     g_signal_connect(s->paper, "notify::selected", G_CALLBACK(on_paper), s);
 }
 

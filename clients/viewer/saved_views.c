@@ -1,18 +1,16 @@
 #include "clients/viewer/saved_views.h"
 
 #include "clients/connection/view_state.h"
-#include "clients/connection/view_file.h"
-#include "clients/viewer/state/viewport.h"
+#include "clients/viewer/diagram/viewer.h"
 #include "clients/viewer/state/compat.h"
 #include "clients/viewer/state/history.h"
-#include "clients/viewer/state/scroll_anchor.h"
-#include "clients/viewer/state/server_link.h"
 #include "clients/viewer/state/notifications.h"
+#include "clients/viewer/state/server_link.h"
 #include "clients/viewer/state/status_line.h"
-#include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/viewport.h"
 #include "render/scene.h"
-#include "wire/request_body.h"
 #include "wire/endpoint.h"
+#include "wire/request.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,19 +1,21 @@
-#include "clients/viewer/script_state.h"
+/* The viewer's state as text, as scripts (viewer_script.h) write it. */
+#include "clients/viewer/viewer_script.h"
 
 #include "clients/metadata/trace_metadata.h"
 #include "clients/viewer/analysis/analysis_pane.h"
 #include "clients/viewer/analysis/band_rows.h"
 #include "clients/viewer/analysis/metric_page.h"
-#include "clients/viewer/analysis/overview_states.h"
+#include "clients/viewer/analysis/states_tab.h"
 #include "clients/viewer/diagram/function_highlight.h"
 #include "clients/viewer/diagram/overview_overlay.h"
 #include "clients/viewer/diagram/path_overlay.h"
 #include "clients/viewer/diagram/row_search.h"
 #include "clients/viewer/diagram/state_bands_view.h"
+#include "clients/viewer/diagram/time_range.h"
 #include "clients/viewer/diagram/viewer.h"
 #include "clients/viewer/diagram/wait_cause.h"
 #include "clients/viewer/diagram/wait_coloring.h"
-#include "clients/viewer/sidebar/blocked_panel.h"
+#include "clients/viewer/sidebar/panel.h"
 #include "clients/viewer/state/viewport.h"
 #include "render/scene.h"
 #include "wire/event_types.h"
@@ -144,6 +146,9 @@ static void write_positions(struct view *view, FILE *f)
     write_position(view, f, view->overview_map.widget, "map", "middle",
                    gtk_widget_get_width(view->overview_map.widget) / 2.0, 20);
     write_buttons(view, f, view->window);
+    double along = viewport_along_px(&view->viewport) - names;
+    write_position(view, f, view->canvas, "ruler", "quarter", names + along / 4, 8);
+    write_position(view, f, view->canvas, "ruler", "middle", names + along / 2, 8);
     write_position(view, f, view->canvas, "picture", "free", names + 60,
                    viewport_across_px(&view->viewport) - 30);
 }
@@ -282,6 +287,7 @@ static const struct script_state_part {
     {"panel", write_panel},
     {"wait-cause", write_wait_cause},
     {"status", write_status},
+    {"range", time_range_print},
 };
 
 bool script_state_write(struct view *view, const char *part, const char *file)

@@ -1,22 +1,21 @@
 #include "clients/viewer/view_print.h"
 
+#include "clients/connection/client_requests.h"
 #include "clients/connection/view_state.h"
-#include "clients/connection/relation_query.h"
-#include "clients/viewer/state/viewport.h"
-#include "clients/viewer/state/request_slot.h"
-#include "clients/viewer/state/viewer_settings.h"
-#include "clients/viewer/state/status_line.h"
 #include "clients/viewer/diagram/canvas.h"
 #include "clients/viewer/diagram/row_requests.h"
 #include "clients/viewer/diagram/viewer.h"
-#include "render/text_cache.h"
+#include "clients/viewer/state/request_slot.h"
+#include "clients/viewer/state/status_line.h"
+#include "clients/viewer/state/viewer_settings.h"
+#include "clients/viewer/state/viewport.h"
 #include "render/document.h"
 #include "render/scene.h"
 #include "render/scene_text.h"
-#include "wire/request.h"
-#include "wire/request_body.h"
-#include "wire/message.h"
+#include "render/text_cache.h"
 #include "wire/layout_results.h"
+#include "wire/message.h"
+#include "wire/request.h"
 #include "wire/trace_view.h"
 
 #include <stdio.h>
@@ -174,7 +173,7 @@ static void view_print_request_relations(struct view *view);
 static void view_print_receive_relations(void *user, const struct response_chunk *answer)
 {
     struct view *view = user;
-    relation_query_receive(&view_print_find(view)->relations, answer);
+    event_relations_receive(&view_print_find(view)->relations, answer);
     if (answer->last && !answer->in->error)
         view_print_request_relations(view);
 }
@@ -184,7 +183,8 @@ static void view_print_request_relations(struct view *view)
     struct view_print *printing = view_print_find(view);
     struct encoder body = {0};
     bool wanted = view->viewport.place.color_relations && view->viewport.place.selected.line;
-    if (wanted && relation_query_send(&printing->relations, view->viewport.place.selected, &body))
+    if (wanted &&
+        event_relations_request(&printing->relations, view->viewport.place.selected, &body))
         request_slot_send(&view->server_link, &printing->asked, REQUEST_RELATIONS, &body,
                           view_print_receive_relations, view);
     else

@@ -1,17 +1,51 @@
+#include "clients/viewer/viewer_script.h"
+
+#include "clients/connection/session.h"
+#include "clients/metadata/trace_metadata.h"
+#include "clients/viewer/analysis/analysis_pane.h"
+#include "clients/viewer/diagram/canvas.h"
+#include "clients/viewer/diagram/function_highlight.h"
+#include "clients/viewer/diagram/line_arrangement.h"
+#include "clients/viewer/diagram/overview.h"
+#include "clients/viewer/diagram/overview_overlay.h"
+#include "clients/viewer/diagram/path_overlay.h"
+#include "clients/viewer/diagram/range_input.h"
+#include "clients/viewer/diagram/row_search.h"
+#include "clients/viewer/diagram/scrolling.h"
+#include "clients/viewer/diagram/selection.h"
+#include "clients/viewer/diagram/state_bands_view.h"
+#include "clients/viewer/diagram/time_range.h"
+#include "clients/viewer/diagram/time_scale.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/diagram/zooming.h"
+#include "clients/viewer/diagram_export.h"
+#include "clients/viewer/dialogs.h"
+#include "clients/viewer/saved_views.h"
+#include "clients/viewer/sidebar/panel.h"
+#include "clients/viewer/state/viewport.h"
+#include "clients/viewer/trace_download.h"
+#include "clients/viewer/view_print.h"
+#include "clients/viewer/viewer_session.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 /* poet view --script FILE: runs the commands of a file, one line after another, each when all
  * responses have arrived and were drawn; commands of one line, separated by "; ", run at once. For
  * tests, measurements and demonstrations.
  *
- *   action NAME [ARGUMENT...]  an action of the window (actions.c), or one with arguments
- *                              (script_actions.c)
+ *   action NAME [ARGUMENT...]  an action of the window (actions.c), or one of the list
+ *                              script_actions, with arguments
  *   state PART [FILE]          appends a part of the state (script_state.c) to FILE, or prints it
  *   image FILE                 writes the diagram as PNG
  *   measure WHAT ...           prints figures:
  *       frames full|scroll N   times of N frames
  *       key ACTION N           times until the first frame that shows the event selected by the
- *                              action, and until its whole diagram was drawn (key_latency.h)
+ *                              action, and until its whole diagram was drawn
  *       glide ACTION N [BACK]  times of N frames with an action each, the second half of them BACK
- *                              (frame_timing.h)
  *       main-loop SECONDS      for how long GTK's main loop was blocked
  *       latency SECONDS        time from an event to the frame that shows it, of events with a text
  *                              "at NS", ns of CLOCK_MONOTONIC
@@ -22,30 +56,242 @@
  *
  * Runs open at their end, in marks, whatever their length; unless the first line is `first-view`:
  * then as without a script. */
-#include "clients/viewer/viewer_script.h"
 
-#include "clients/metadata/trace_metadata.h"
-#include "clients/connection/session.h"
-#include "clients/viewer/analysis/analysis_pane.h"
-#include "clients/viewer/clipboard_save.h"
-#include "clients/viewer/diagram/canvas.h"
-#include "clients/viewer/diagram/function_highlight.h"
-#include "clients/viewer/diagram/overview_overlay.h"
-#include "clients/viewer/diagram/path_overlay.h"
-#include "clients/viewer/diagram/viewer.h"
-#include "clients/viewer/frame_timing.h"
-#include "clients/viewer/key_latency.h"
-#include "clients/viewer/script_actions.h"
-#include "clients/viewer/script_measure.h"
-#include "clients/viewer/script_state.h"
-#include "clients/viewer/sidebar/event_panel.h"
-#include "clients/viewer/state/viewport.h"
-#include "clients/viewer/trace_download.h"
-#include "clients/viewer/viewer_session.h"
+/* ---- actions with arguments, which a user gives with the pointer, in a dialog or an entry ---- */
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
+/* words: the first three arguments, "" where there are fewer; text: all of them. */
+struct script_arguments {
+    const char *words[3];
+    const char *text;
+};
+
+/* Returns an integer; 0: not a number, or too large. */
+static int script_actions_integer(const char *text)
+{
+    gint64 v = 0;
+    return g_ascii_string_to_signed(text, 10, -1000000, 1000000000, &v, NULL) ? (int)v : 0;
+}
+
+static int64_t script_actions_ns(const char *text) { return g_ascii_strtoll(text, NULL, 10); }
+
+static double script_actions_number(const char *text) { return g_ascii_strtod(text, NULL); }
+
+static struct event_id script_actions_event(const char *text)
+{
+    struct event_id at = {0, 0};
+    event_id_parse(text, &at);
+    return at;
+}
+
+static void script_actions_select(struct view *view, const struct script_arguments *a)
+{
+    selection_set(view, script_actions_event(a->words[0]), false);
+}
+
+static void script_actions_select_second(struct view *view, const struct script_arguments *a)
+{
+    selection_set(view, script_actions_event(a->words[0]), true);
+}
+
+static void script_actions_go(struct view *view, const struct script_arguments *a)
+{
+    char *error = prompt_go_to(view, a->words[0]);
+    if (error)
+        status_line_show(&view->status_line, "%s", error);
+    g_free(error);
+}
+
+static void script_actions_find(struct view *view, const struct script_arguments *a)
+{
+    search_panel_text(view, a->text);
+}
+
+static void script_actions_seek_rows(struct view *view, const struct script_arguments *a)
+{
+    row_search_search_text(view, a->words[0]);
+}
+
+static void script_actions_note(struct view *view, const struct script_arguments *a)
+{
+    const char *text = *a->words[1] ? a->text + strlen(a->words[0]) + 1 : NULL;
+    notes_panel_set_note(view, script_actions_event(a->words[0]), text);
+}
+
+static void script_actions_shift_line(struct view *view, const struct script_arguments *a)
+{
+    scroll_line(view, (uint32_t)script_actions_integer(a->words[0]),
+                script_actions_integer(a->words[1]));
+}
+
+static void script_actions_move_line(struct view *view, const struct script_arguments *a)
+{
+    line_arrangement_move_before(view, (uint32_t)script_actions_integer(a->words[0]),
+                                 (uint32_t)script_actions_integer(a->words[1]));
+}
+
+static void script_actions_time(struct view *view, const struct script_arguments *a)
+{
+    time_scale_set(view, script_actions_number(a->words[0]));
+}
+
+static void script_actions_pan(struct view *view, const struct script_arguments *a)
+{
+    scroll_pan(view, script_actions_integer(a->words[0]), script_actions_integer(a->words[1]));
+}
+
+static void script_actions_zoom(struct view *view, const struct script_arguments *a)
+{
+    zoom_by(view, script_actions_number(a->words[0]), script_actions_integer(a->words[1]),
+            script_actions_integer(a->words[2]));
+}
+
+static void script_actions_zoom_into(struct view *view, const struct script_arguments *a)
+{
+    overview_zoom_into_marks(view,
+                             viewport_names_px(&view->viewport) +
+                                 script_actions_number(a->words[0]) * overview_width_px(view));
+}
+
+static void script_actions_range(struct view *view, const struct script_arguments *a)
+{
+    time_range_set(view, &(struct view_state_range){.from_ns = script_actions_ns(a->words[0]),
+                                                    .to_ns = script_actions_ns(a->words[1])});
+}
+
+static void script_actions_cursor(struct view *view, const struct script_arguments *a)
+{
+    time_range_place_cursor(view, script_actions_ns(a->words[0]),
+                            strcmp(a->words[1], "second") == 0);
+}
+
+/* Returns the middle of a row, across the lines. */
+static double script_actions_row_px(struct view *view, const char *row)
+{
+    uint32_t n = (uint32_t)script_actions_integer(row);
+    return view->viewport.place.overview ? bands_view_y_px(view, n)
+                                         : viewport_y_px(&view->viewport, n);
+}
+
+/* Drags as the pointer does: over the ruler, or with Shift over rows. */
+static void script_actions_drag_range(struct view *view, const struct script_arguments *a)
+{
+    char **rows = g_strsplit(a->words[2], "-", 2);
+    bool shift = rows[0] && rows[1];
+    double names = viewport_names_px(&view->viewport),
+           width = viewport_along_px(&view->viewport) - names,
+           from = names + script_actions_number(a->words[0]) * width,
+           to = names + script_actions_number(a->words[1]) * width,
+           first = shift ? script_actions_row_px(view, rows[0]) : 5,
+           last = shift ? script_actions_row_px(view, rows[1]) : 5;
+    if (range_input_press(view, from, first, shift)) {
+        range_input_drag(view, (from + to) / 2, first);
+        range_input_drag(view, to, last);
+        range_input_release(view, to, last, false);
+    }
+    g_strfreev(rows);
+}
+
+static void script_actions_drawer(struct view *view, const struct script_arguments *a)
+{
+    if (strcmp(a->words[0], "none") == 0)
+        analysis_pane_close(view);
+    else
+        analysis_pane_open(view, a->words[0]);
+}
+
+static void script_actions_select_row(struct view *view, const struct script_arguments *a)
+{
+    char *end;
+    errno = 0;
+    long row = strtol(a->words[0], &end, 10);
+    if (end == a->words[0] || *end || errno || row < -1 || row > INT_MAX)
+        fprintf(stderr, "poet view: --script: select-row: \"%s\": not a row\n", a->words[0]);
+    else
+        tab_select(analysis_pane_current_tab(view), (int)row);
+}
+
+static void script_actions_activate_row(struct view *view, const struct script_arguments *a)
+{
+    (void)a;
+    tab_enter(analysis_pane_current_tab(view));
+}
+
+static void script_actions_save_view(struct view *view, const struct script_arguments *a)
+{
+    saved_views_write(view, a->words[0]);
+}
+
+static void script_actions_save_trace(struct view *view, const struct script_arguments *a)
+{
+    trace_download_start(view, a->words[0]);
+}
+
+static void script_actions_save(struct view *view, const struct script_arguments *a)
+{
+    save_diagram(view, a->words[0],
+                 strcmp(a->words[1], "whole") == 0   ? EXPORT_WHOLE
+                 : strcmp(a->words[1], "range") == 0 ? EXPORT_TIMES
+                                                     : EXPORT_SEEN);
+}
+
+static void script_actions_save_scene(struct view *view, const struct script_arguments *a)
+{
+    view_print_to_file(view, a->words[0]);
+}
+
+static void script_actions_save_tab(struct view *view, const struct script_arguments *a)
+{
+    tab_export_write(view, a->words[0]);
+}
+
+static const struct script_action {
+    const char *name;
+    void (*perform)(struct view *view, const struct script_arguments *arguments);
+} script_actions[] = {
+    {"select", script_actions_select}, /* EVENT */
+    {"select-second", script_actions_select_second}, /* EVENT */
+    {"go", script_actions_go}, /* EVENT|TIME|SHARE */
+    {"find", script_actions_find}, /* TEXT */
+    {"seek-rows", script_actions_seek_rows}, /* TEXT */
+    {"note", script_actions_note}, /* EVENT [TEXT] */
+    {"shift-line", script_actions_shift_line}, /* LINE EVENTS */
+    {"move-line", script_actions_move_line}, /* LINE BEFORE */
+    {"time", script_actions_time}, /* SCALE */
+    {"pan", script_actions_pan}, /* X Y, in pixels */
+    {"zoom", script_actions_zoom}, /* FACTOR X Y */
+    {"zoom-into", script_actions_zoom_into}, /* SHARE of the overview's width */
+    {"range", script_actions_range}, /* FROM TO, in ns; 0 0: the whole run */
+    {"drag-range", script_actions_drag_range}, /* FROM TO, shares of the width [ROW-ROW], from 0 */
+    {"cursor", script_actions_cursor}, /* NS [second] */
+    {"drawer", script_actions_drawer}, /* TAB|none */
+    {"select-row", script_actions_select_row}, /* N, from 0 as the server sorts them; -1: none */
+    {"activate-row", script_actions_activate_row}, /* as Enter does */
+    {"save-view", script_actions_save_view}, /* FILE */
+    {"save-trace", script_actions_save_trace}, /* FILE */
+    {"save", script_actions_save}, /* FILE seen|whole|range */
+    {"save-scene", script_actions_save_scene}, /* FILE, as text */
+    {"save-tab", script_actions_save_tab}, /* FILE */
+};
+
+/* Performs an action of the list, or of the window with a target or none. Returns false if there is
+ * no action of that name. */
+static bool script_actions_perform(struct view *view, const char *name,
+                                   const struct script_arguments *arguments)
+{
+    bool in_window = g_action_map_lookup_action(G_ACTION_MAP(view->window), name) != NULL;
+    const char *target = arguments->words[0];
+    for (size_t i = 0; i < G_N_ELEMENTS(script_actions); i++)
+        if (strcmp(script_actions[i].name, name) == 0 && (*target || !in_window)) {
+            script_actions[i].perform(view, arguments);
+            return true;
+        }
+    if (in_window)
+        g_action_group_activate_action(G_ACTION_GROUP(view->window), name,
+                                       *target ? g_variant_new_string(target) : NULL);
+    return in_window;
+}
+
+/* ---- commands ---- */
 
 struct viewer_script {
     struct view *view;
@@ -55,8 +301,6 @@ struct viewer_script {
     int frames;
     bool watching;
 };
-
-/* ---- commands ---- */
 
 #define FIRST_VIEW "first-view"
 #define WORDS_MAX 5 /* of a command: its name and four more */
@@ -147,7 +391,7 @@ static bool script_is_settled(const struct view *view)
     const struct server_link *l = &view->server_link;
     return l->has_run && !l->opening && !l->more && !analysis_pane_is_busy((struct view *)view) &&
            !overview_overlay_is_busy((struct view *)view) &&
-           !path_overlay_is_busy((struct view *)view) &&
+           !range_ends_is_busy((struct view *)view) && !path_overlay_is_busy((struct view *)view) &&
            !function_highlight_is_busy((struct view *)view) &&
            !event_panel_is_busy((struct view *)view) && !save_is_running(view) &&
            !trace_download_is_running(view) && (!l->connected || !session_is_busy(&l->source)) &&

@@ -1,36 +1,101 @@
 #include "clients/viewer/viewer_session.h"
 
 #include "clients/connection/view_state.h"
-#include "clients/viewer/action_setup.h"
+#include "clients/viewer/actions.h"
 #include "clients/viewer/analysis/analysis_pane.h"
-#include "clients/viewer/trace_download.h"
-#include "clients/viewer/header_bar.h"
-#include "clients/viewer/window_menu.h"
-#include "clients/viewer/sidebar/panels.h"
-#include "clients/viewer/state/search.h"
-#include "clients/viewer/state/history.h"
-#include "clients/viewer/state/server_link.h"
-#include "clients/viewer/state/notifications.h"
-#include "clients/viewer/state/run_notes.h"
-#include "clients/viewer/state/viewer_settings.h"
-#include "clients/viewer/state/scene_cache.h"
-#include "clients/viewer/state/status_line.h"
-#include "clients/viewer/state/selection_relations.h"
-#include "clients/viewer/progress_row.h"
-#include "clients/viewer/diagram/overview_map.h"
-#include "clients/viewer/diagram/wait_cause.h"
-#include "clients/viewer/diagram/scrolling.h"
-#include "clients/viewer/diagram/path_overlay.h"
-#include "clients/viewer/diagram/time_scale.h"
-#include "clients/viewer/diagram/overview_overlay.h"
 #include "clients/viewer/diagram/function_highlight.h"
-#include "clients/viewer/diagram/wait_coloring.h"
+#include "clients/viewer/diagram/overview_map.h"
+#include "clients/viewer/diagram/overview_overlay.h"
+#include "clients/viewer/diagram/path_overlay.h"
+#include "clients/viewer/diagram/scrolling.h"
+#include "clients/viewer/diagram/time_range.h"
+#include "clients/viewer/diagram/time_scale.h"
 #include "clients/viewer/diagram/viewer.h"
-#include "clients/viewer/run_chooser.h"
+#include "clients/viewer/diagram/wait_cause.h"
+#include "clients/viewer/diagram/wait_coloring.h"
 #include "clients/viewer/saved_views.h"
-#include "clients/viewer/welcome_page.h"
-#include "wire/request_body.h"
-#include "wire/layout_results.h"
+#include "clients/viewer/sidebar/panel.h"
+#include "clients/viewer/state/history.h"
+#include "clients/viewer/state/notifications.h"
+#include "clients/viewer/state/request_slot.h"
+#include "clients/viewer/state/run_notes.h"
+#include "clients/viewer/state/scene_cache.h"
+#include "clients/viewer/state/search.h"
+#include "clients/viewer/state/selection_relations.h"
+#include "clients/viewer/state/status_line.h"
+#include "clients/viewer/state/viewer_settings.h"
+#include "clients/viewer/trace_download.h"
+#include "clients/viewer/viewer_window.h"
+#include "wire/request.h"
+
+/* ---- progress of a diagram that takes more than a second ---- */
+
+#define TIMEOUT_US 1000000
+
+struct progress_row {
+    guint timer;
+    gint64 since_us; /* since when a diagram is pending; 0: none is */
+    bool out;        /* the progress is shown */
+};
+
+static const struct viewer_addon progress_row_addon = {"progress_row", sizeof(struct progress_row)};
+
+static struct progress_row *progress_row_find(const struct view *view)
+{
+    return viewer_addons_find(&view->addons, &progress_row_addon);
+}
+
+static gboolean progress_row_on_timeout(gpointer data)
+{
+    struct view *view = data;
+    struct progress_row *p = progress_row_find(view);
+    bool waits = request_slot_is_running(&view->server_link, &view->diagram_view.placing) ||
+                 request_slot_is_running(&view->server_link, &view->overview.counting);
+    gint64 now = g_get_monotonic_time();
+    p->since_us = waits ? p->since_us ? p->since_us : now : 0;
+    if (waits && !p->out && now - p->since_us > TIMEOUT_US) {
+        p->out = true;
+        status_line_show_progress(&view->status_line, "Waiting for the server", -1);
+    } else if (!waits && p->out) {
+        p->out = false;
+        status_line_show_progress(&view->status_line, NULL, 0);
+    }
+    return G_SOURCE_CONTINUE;
+}
+
+static void progress_row_end(struct view *view)
+{
+    struct progress_row *p = progress_row_find(view);
+    if (p && p->timer)
+        g_source_remove(p->timer);
+    if (p)
+        p->timer = 0;
+}
+
+/* call when there is a connection */
+static void progress_row_begin(struct view *view)
+{
+    progress_row_end(view);
+    struct progress_row *progress = progress_row_find(view);
+    if (!progress)
+        progress = viewer_addons_add(&view->addons, &progress_row_addon);
+    progress->timer = g_timeout_add(250, progress_row_on_timeout, view);
+}
+
+bool progress_row_is_shown(const struct view *view)
+{
+    struct progress_row *progress = progress_row_find(view);
+    return progress && progress->out;
+}
+
+void progress_row_give_up(struct view *view)
+{
+    request_slot_cancel(&view->server_link, &view->diagram_view.placing);
+    request_slot_cancel(&view->server_link, &view->overview.counting);
+    progress_row_find(view)->out = false;
+}
+
+/* ---- the session ---- */
 
 struct viewer_session {
     uint64_t damage_reported; /* 1 + unreadable events that were reported; 0: no report */
@@ -39,23 +104,24 @@ struct viewer_session {
     uint32_t connected; /* programs, according to the list of runs */
     guint quiet; /* timer: the run has stopped growing */
     bool at_end; /* runs open at their end, in marks */
+    struct view_state_range range; /* that the next run opens with */
 };
 
 static const struct viewer_addon viewer_session_addon = {"viewer_session",
                                                          sizeof(struct viewer_session)};
 
-static struct viewer_session *viewer_session_find(const struct view *view)
-{
-    return viewer_addons_find(&view->addons, &viewer_session_addon);
-}
-
 static struct viewer_session *session_state(struct view *view)
 {
-    struct viewer_session *state = viewer_session_find(view);
+    struct viewer_session *state = viewer_addons_find(&view->addons, &viewer_session_addon);
     return state ? state : viewer_addons_add(&view->addons, &viewer_session_addon);
 }
 
 void viewer_session_open_at_end(struct view *view) { session_state(view)->at_end = true; }
+
+void viewer_session_open_range(struct view *view, int64_t from_ns, int64_t to_ns)
+{
+    session_state(view)->range = (struct view_state_range){.from_ns = from_ns, .to_ns = to_ns};
+}
 
 /* ---- selection of a run ---- */
 
@@ -93,6 +159,8 @@ static void on_run(void *user)
                                                .zoom = VIEWPORT_INITIAL_ZOOM,
                                                .color_relations = true};
     view->viewport.anchor.active = false;
+    time_range_set_silently(view, &session_state(view)->range);
+    session_state(view)->range = (struct view_state_range){0};
     time_scale_show(view);
     history_clear(&view->history);
     search_clear(&view->search);
@@ -103,8 +171,9 @@ static void on_run(void *user)
     wait_coloring_clear(view);
     function_highlight_clear(view);
     overview_overlay_clear(view);
+    range_ends_clear(view);
     open_notes(view);
-    breakpoint_marks_read(view);
+    breakpoints_read(view);
     trace_download_cancel(view);
     welcome_page_leave(view);
     header_bar_show_titles(view);
@@ -133,9 +202,7 @@ static gboolean on_quiet(gpointer data)
 
 static void stop_quiet(struct view *view)
 {
-    if (session_state(view)->quiet)
-        g_source_remove(session_state(view)->quiet);
-    session_state(view)->quiet = 0;
+    g_clear_handle_id(&session_state(view)->quiet, g_source_remove);
 }
 
 #define MAP_EVERY_US 2000000

@@ -4,6 +4,8 @@
 
 #include "clients/viewer/state/server_link.h"
 
+#include <stdbool.h>
+
 struct view;
 
 /* their user pointer: a struct view */
@@ -11,5 +13,12 @@ extern const struct server_link_callbacks viewer_session_callbacks;
 
 /* From here on, runs open at their end, in marks, instead of showing the whole run. */
 void viewer_session_open_at_end(struct view *view);
+/* Selects this range of the run that is opened next, and zooms to it if the run has ended. */
+void viewer_session_open_range(struct view *view, int64_t from_ns, int64_t to_ns);
+
+/* ---- progress of a diagram that takes more than a second, with a button to cancel ---- */
+
+bool progress_row_is_shown(const struct view *view); /* whether it is visible */
+void progress_row_give_up(struct view *view); /* stops waiting for any diagram */
 
 #endif

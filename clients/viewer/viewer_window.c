@@ -1,43 +1,38 @@
 #include "clients/viewer/viewer_window.h"
 
-#include "clients/viewer/action_setup.h"
-#include "clients/viewer/diagram/status_card.h"
+#include "clients/viewer/actions.h"
 #include "clients/viewer/analysis/analysis_pane.h"
-#include "clients/viewer/trace_download.h"
-#include "clients/viewer/focus_return.h"
-#include "clients/viewer/header_bar.h"
-#include "clients/viewer/remote_goto.h"
-#include "clients/viewer/run_chooser.h"
-#include "clients/viewer/sidebar/panels.h"
-#include "clients/viewer/state/compat.h"
-#include "clients/viewer/state/server_link.h"
-#include "clients/viewer/state/notifications.h"
-#include "clients/viewer/state/viewer_settings.h"
-#include "clients/viewer/state/scene_cache.h"
-#include "clients/viewer/state/status_line.h"
-#include "clients/viewer/progress_row.h"
-#include "clients/viewer/diagram/overview_overlay.h"
-#include "clients/viewer/diagram/time_axis.h"
-#include "clients/viewer/diagram/row_scrollbar.h"
 #include "clients/viewer/diagram/canvas.h"
+#include "clients/viewer/diagram/diagram_view.h"
+#include "clients/viewer/diagram/function_highlight.h"
 #include "clients/viewer/diagram/legend_bar.h"
 #include "clients/viewer/diagram/letters.h"
 #include "clients/viewer/diagram/overview_map.h"
-#include "clients/viewer/diagram/diagram_view.h"
-#include "clients/viewer/diagram/wait_cause.h"
-#include "clients/viewer/diagram/scrolling.h"
-#include "clients/viewer/diagram/row_search.h"
-#include "clients/viewer/diagram/selection.h"
+#include "clients/viewer/diagram/overview_overlay.h"
 #include "clients/viewer/diagram/path_overlay.h"
+#include "clients/viewer/diagram/row_search.h"
+#include "clients/viewer/diagram/scrolling.h"
+#include "clients/viewer/diagram/selection.h"
+#include "clients/viewer/diagram/status_card.h"
+#include "clients/viewer/diagram/time_axis.h"
 #include "clients/viewer/diagram/time_scale.h"
-#include "clients/viewer/diagram/function_highlight.h"
-#include "clients/viewer/diagram/wait_coloring.h"
 #include "clients/viewer/diagram/viewer.h"
-#include "clients/viewer/clipboard_save.h"
+#include "clients/viewer/diagram/wait_cause.h"
+#include "clients/viewer/diagram/wait_coloring.h"
+#include "clients/viewer/diagram_export.h"
+#include "clients/viewer/focus_return.h"
+#include "clients/viewer/remote_goto.h"
+#include "clients/viewer/saved_views.h"
+#include "clients/viewer/sidebar/panel.h"
+#include "clients/viewer/state/compat.h"
+#include "clients/viewer/state/notifications.h"
+#include "clients/viewer/state/scene_cache.h"
+#include "clients/viewer/state/server_link.h"
+#include "clients/viewer/state/status_line.h"
+#include "clients/viewer/state/viewer_settings.h"
+#include "clients/viewer/trace_download.h"
 #include "clients/viewer/viewer_script.h"
 #include "clients/viewer/viewer_session.h"
-#include "clients/viewer/saved_views.h"
-#include "clients/viewer/welcome_page.h"
 
 /* ---- settings ---- */
 
@@ -186,7 +181,7 @@ static gboolean on_close(GtkWindow *window, gpointer data)
     path_overlay_clear(view);
     wait_coloring_clear(view);
     function_highlight_clear(view);
-    breakpoint_marks_free(view);
+    breakpoints_free(view);
     overview_overlay_clear(view);
     scroll_stop(view);
     row_scrollbar_stop(view);
@@ -208,7 +203,7 @@ static void viewer_window_add_widgets(struct view *view)
     gtk_window_set_child(GTK_WINDOW(view->window), box);
 }
 
-void viewer_window_new(GtkApplication *application, const char *source, const char *script)
+void viewer_window_new(GtkApplication *application, const struct viewer_start *start)
 {
     struct view *view = g_new0(struct view, 1);
     viewer_settings_load(&view->viewer_settings);
@@ -230,7 +225,8 @@ void viewer_window_new(GtkApplication *application, const char *source, const ch
     welcome_page_show(view, "Opening", "");
     gtk_window_present(GTK_WINDOW(view->window));
     remote_goto_begin(view);
-    server_link_open(&view->server_link, source);
-    if (script)
-        viewer_script_run(view, script);
+    viewer_session_open_range(view, start->from_ns, start->to_ns);
+    server_link_open(&view->server_link, start->source);
+    if (start->script)
+        viewer_script_run(view, start->script);
 }

@@ -1,7 +1,8 @@
-#include "clients/viewer/welcome_page.h"
+/* The page that is shown while there is no diagram. */
+#include "clients/viewer/viewer_window.h"
 
-#include "clients/viewer/state/server_link.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/server_link.h"
 
 struct welcome_page {
     GtkWidget *title, *text, *open;

@@ -1,23 +1,32 @@
 #include "server/analysis/bug_prediction.h"
 
 #include "base/alloc.h"
-#include "server/analysis/order_races.h"
-#include "server/analysis/lock_order.h"
-#include "server/analysis/wakeup_races.h"
+#include "base/map.h"
 
 #include <stdlib.h>
 
+static const struct predictor *const predictors[] = {
+#define P(name) &predictor_##name,
+    PREDICTORS(P)
+#undef P
+};
+#define PREDICTOR_COUNT (sizeof predictors / sizeof *predictors)
+
 struct bug_prediction {
-    struct lock_order inversions;
-    struct wakeup_races wakings;
-    struct order_races flips;
-    bool flipped;
+    void *states[PREDICTOR_COUNT];
+    size_t done; /* number of predictors that have found everything */
     struct map within; /* lock and thread, for each lock that is held */
     struct findings findings;
     bool sorted;
 };
 
-struct bug_prediction *predict_new(void) { return xcalloc(1, sizeof(struct bug_prediction)); }
+struct bug_prediction *predict_new(void)
+{
+    struct bug_prediction *m = xcalloc(1, sizeof *m);
+    for (size_t i = 0; i < PREDICTOR_COUNT; i++)
+        m->states[i] = xcalloc(1, predictors[i]->size);
+    return m;
+}
 
 /* Returns whether the operation acquires or requests a lock that the thread already holds, as when
  * it returns to it from another lock. */
@@ -31,23 +40,25 @@ static bool is_within(struct bug_prediction *m, const struct sync_op *d)
     return in && (d->is == SYNC_OP_ACQUIRE || d->is == SYNC_OP_REQUEST);
 }
 
+void predict_set_order(struct bug_prediction *m, const struct order *order)
+{
+    m->findings.order = order;
+}
+
 void predict_feed(struct bug_prediction *m, const struct sync_op *op)
 {
-    if (is_within(m, op))
-        return;
-    lock_order_feed(&m->inversions, op);
-    wakeup_races_feed(&m->wakings, op);
-    order_races_feed(&m->flips, op);
+    bool within = is_within(m, op), special = op->is >= SYNC_OP_USE;
+    for (size_t i = 0; i < PREDICTOR_COUNT; i++)
+        if (predictors[i]->all || (!special && !within && (!op->unit || predictors[i]->units)))
+            predictors[i]->feed(m->states[i], op);
 }
 
 bool predict_step(struct bug_prediction *m, uint64_t *budget)
 {
-    if (!lock_order_step(&m->inversions, &m->findings, budget) ||
-        !wakeup_races_step(&m->wakings, &m->findings, budget))
-        return false;
-    if (!m->flipped)
-        order_races_end(&m->flips, &m->findings);
-    return m->flipped = true;
+    while (m->done < PREDICTOR_COUNT &&
+           predictors[m->done]->step(m->states[m->done], &m->findings, budget))
+        m->done++;
+    return m->done == PREDICTOR_COUNT;
 }
 
 /* Sorts by kind, the worst first; within a kind by the number of participants, the fewest first,
@@ -77,9 +88,8 @@ void predict_free(struct bug_prediction *m)
 {
     if (!m)
         return;
-    lock_order_free(&m->inversions);
-    wakeup_races_free(&m->wakings);
-    order_races_free(&m->flips);
+    for (size_t i = 0; i < PREDICTOR_COUNT; i++)
+        predictors[i]->free(m->states[i]);
     map_free(&m->within);
     findings_free(&m->findings);
     free(m);

@@ -1,5 +1,6 @@
-/* Synchronization operations of threads (on locks and condition variables), and the findings about
- * orders that did not occur (bug_prediction.h). */
+/* Synchronization operations of threads (on locks and condition variables), the findings about
+ * orders that did not occur (bug_prediction.h), and the interface of the predictors that find
+ * them. */
 #ifndef SERVER_ANALYSIS_FINDINGS_H
 #define SERVER_ANALYSIS_FINDINGS_H
 
@@ -13,7 +14,19 @@ enum sync_op_kind {
     SYNC_OP_WAIT, /* waits for a signal, and releases the lock meanwhile */
     SYNC_OP_SIGNAL, /* wakes one waiter, or all of them */
     SYNC_OP_WOKEN, /* its wait ended, and it holds the lock again */
-    SYNC_OP_RECEIVE /* receives the first message to arrive, from any sender */
+    SYNC_OP_RECEIVE, /* receives the first message to arrive, from any sender */
+    SYNC_OP_REREAD, /* acquired a read-write lock again that it read-holds, and that prefers
+                       waiting writers */
+    SYNC_OP_FORK, /* creates a process, in which only this thread continues */
+    SYNC_OP_SEND, /* sends a message, and waits until it may change the data */
+    SYNC_OP_MESSAGE, /* receives a message, or finds it by a probe */
+    /* For predictors that take all operations: */
+    SYNC_OP_USE, /* uses an object in whatever way */
+    SYNC_OP_DESTROY, /* destroys an object */
+    SYNC_OP_REUSE, /* is about to use an object that was destroyed */
+    SYNC_OP_HANDLER_BEGIN, /* runs a signal handler from here, */
+    SYNC_OP_HANDLER_END, /* until here */
+    SYNC_OP_SIGNAL_MASK /* blocks and unblocks signals */
 };
 
 /* One synchronization operation of a thread. */
@@ -21,21 +34,42 @@ struct sync_op {
     enum sync_op_kind is;
     bool shared; /* ACQUIRE: shared with others that acquired it so */
     bool timed; /* REQUEST, WAIT: with a timeout */
+    bool unit; /* the lock is a semaphore */
+    bool may_share; /* ACQUIRE: of a read-write lock */
     bool all; /* SIGNAL: wakes all waiters */
+    bool any; /* MESSAGE: from any sender, or requested before the thread waited for it */
+    /* USE: the thread holds the object or waits at it, no longer does so, or wakes waiters */
+    bool opens, closes, signals;
+    bool in_use; /* DESTROY: a thread holds the object or waits at it */
+    bool wakes; /* DESTROY: it is one at which threads wait for signals */
+    bool own; /* DESTROY: no other thread initialized it */
+    uint64_t object; /* DESTROY, REUSE: the same for all objects at one address */
     /* Trace lines. lock: 0 for SIGNAL; about: what is waited for or signaled, or on which line the
      * messages are. */
     uint32_t thread, lock, about;
-    uint32_t sender; /* RECEIVE: the sending thread, */
+    /* REQUEST in a process that a fork created: the line of the same lock in the parent, 0: none;
+     * and the fork */
+    uint32_t inherited;
+    uint64_t fork;
+    const char
+        *text; /* HANDLER_BEGIN: the signal; SIGNAL_MASK: "blocks SIGA, unblocks SIGB SIGC" */
+    uint32_t sender; /* RECEIVE, HANDLER_BEGIN: the sending thread, 0: not known; */
     uint64_t sent, began; /* the event that sent; the event at which the receiver began to wait */
     struct mhb_clock_mark sent_mark;
     uint32_t place; /* call site */
     uint64_t position;
+    int64_t time_ns;
     struct mhb_clock_mark mark;
 };
 
 /* In the order in which they are reported: the worst first. */
 #define FINDING_KINDS(K)                                                                           \
     K(LOCK_ORDER_INVERSION, "lock-order-inversion") /* each holds what the next one requests */    \
+    K(READ_RECURSION, "read-lock-recursion") /* it waits for a writer that waits for it */         \
+    K(FORK_WITH_LOCK, "fork-with-lock") /* the child requests what another thread can hold */      \
+    K(HANDLER_LOCK, "handler-lock") /* a handler requests what its thread can hold */              \
+    K(DESTROY_IN_USE, "destroy-in-use") /* it is destroyed while or before a thread uses it */     \
+    K(UNSAFE_SEND, "unsafe-send") /* it waits for a receive unless the message is buffered */      \
     K(LOST_WAKEUP, "lost-wakeup") /* a signal before the wait for it, which is not received */     \
     K(SIGNAL_NOT_BROADCAST, "signal-not-broadcast") /* a signal wakes one of several waiters */    \
     K(MESSAGE_RACE, "message-race") /* another message for a receive from any */                   \
@@ -76,11 +110,33 @@ struct findings {
     struct finding *items;
     size_t count, room;
     bool cut; /* there may be more: the search was limited */
+    const struct order *order; /* of the run; NULL: only what occurred is found */
 };
 
 /* Appends a finding without participants. */
 struct finding *findings_add(struct findings *findings, enum finding_kind kind);
 void finding_add_participant(struct finding *finding, struct finding_participant part);
 void findings_free(struct findings *findings);
+
+/* A predictor of bugs of some kinds: a file with a `const struct predictor predictor_NAME` and a
+ * row of PREDICTORS. */
+struct predictor {
+    size_t size; /* of its state, zero-initialized at first, which free() frees */
+    bool units; /* operations on semaphores are fed, too */
+    bool all; /* all operations are fed, on objects of any kind, of handlers, and within others */
+    void (*feed)(void *state, const struct sync_op *op);
+    /* Adds findings, after all operations were fed, with about `budget` steps.  Returns true when
+     * all are found. */
+    bool (*step)(void *state, struct findings *findings, uint64_t *budget);
+    void (*free)(void *state);
+};
+
+#define PREDICTORS(P)                                                                              \
+    P(lock_order)                                                                                  \
+    P(wakeup_races) P(fork_locks) P(handler_locks) P(destroyed_objects) P(unsafe_sends)            \
+        P(order_races)
+#define P(name) extern const struct predictor predictor_##name;
+PREDICTORS(P)
+#undef P
 
 #endif

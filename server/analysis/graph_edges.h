@@ -32,7 +32,7 @@ struct activity_graph {
     const struct intervals *all;
     struct graph_chain *chains;
     uint32_t chain_count, thread_count; /* the chains of threads come first */
-    size_t chain_room, hints_room;
+    size_t chain_room;
     size_t *hints; /* by thread: index where its last outgoing edge began */
     struct map group_of;
     uint64_t nodes;

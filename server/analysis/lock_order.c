@@ -1,10 +1,22 @@
-#include "server/analysis/lock_order.h"
+/* Lock order inversions: cycles of threads of which each holds the lock that the next one requests
+ * (Havelund 2000; Joshi, Park, Sen and Naik 2009).
+ *
+ * Cycles that cannot occur are left out: those in which two of the threads hold a common lock
+ * meanwhile, or in which one part must happen before another begins (must_happen_before.h).  A
+ * request with a timeout closes no cycle, nor does one at a place where a refused request was not
+ * repeated.
+ *
+ * A read-write lock that prefers waiting writers is in a cycle of its own if a thread acquires it
+ * for reading while it already does so, and a writer can request it in between. */
+#include "base/map.h"
+#include "server/analysis/findings.h"
 
 #include <stdlib.h>
 
 #define EDGES_MOST 100000u
 #define CASES_MOST 32u /* maximum number of cases kept of an edge */
 #define CASES_OF_ONE 8u /* maximum number of these that are of one thread */
+#define READERS_MOST 1000u /* maximum number of nested acquisitions, and of writers, kept */
 #define LOOKS_MOST 100000u /* maximum number of steps of the search for cycles from one edge */
 
 struct held_lock {
@@ -38,6 +50,21 @@ struct lock_order_edge {
     struct lock_order_case *cases;
     size_t case_room;
     uint32_t case_count;
+};
+
+struct lock_order {
+    struct lock_order_thread *threads;
+    size_t thread_count, thread_room;
+    struct map thread_of; /* line -> 1 + index */
+    struct lock_order_edge *edges; /* a lock that is held while another one is requested */
+    size_t edge_count, edge_room;
+    struct map edge_of, by_held, tries; /* tries: call sites at which a request was refused */
+    struct map found; /* by call sites -> 1 + index of findings */
+    /* nested acquisitions by readers; requests of writers, of which `held` is not used */
+    struct lock_order_edge *rereads, *writes;
+    size_t reread_count, reread_room, write_count, write_room;
+    size_t start; /* the edge at which the search for cycles begins */
+    bool ended;
 };
 
 /* ---- held locks ---- */
@@ -84,17 +111,26 @@ static uint64_t lock_order_hash_edge(const struct lock_order_thread *t,
     return h;
 }
 
+/* held: NULL: no lock; then all that the thread holds are others. */
+static void lock_order_set_edge(struct lock_order_edge *e, const struct lock_order_thread *t,
+                                const struct held_lock *held, const struct held_lock *asked)
+{
+    *e = (struct lock_order_edge){.asked = *asked};
+    if (held)
+        e->held = *held;
+    e->others = xcalloc(t->count + 1, sizeof *e->others);
+    for (size_t i = 0; i < t->count; i++)
+        if (&t->held[i] != held)
+            e->others[e->other_count++] = t->held[i];
+}
+
 static struct lock_order_edge *make_edge(struct lock_order *v, const struct lock_order_thread *t,
                                          const struct held_lock *held,
                                          const struct held_lock *asked)
 {
     v->edges = array_reserve(v->edges, &v->edge_room, v->edge_count + 1, sizeof *v->edges);
     struct lock_order_edge *e = &v->edges[v->edge_count++];
-    *e = (struct lock_order_edge){.held = *held, .asked = *asked};
-    e->others = xcalloc(t->count, sizeof *e->others);
-    for (size_t i = 0; i < t->count; i++)
-        if (&t->held[i] != held)
-            e->others[e->other_count++] = t->held[i];
+    lock_order_set_edge(e, t, held, asked);
     e->next = (uint32_t)(uintptr_t)map_get(&v->by_held, held->lock, 0);
     map_put(&v->by_held, held->lock, 0, (void *)(uintptr_t)v->edge_count);
     return e;
@@ -149,12 +185,61 @@ static void add_edges(struct lock_order *v, struct lock_order_thread *t, bool sh
     t->asks.lock = 0;
 }
 
+/* ---- nested read locks ---- */
+
+/* Returns whether the thread is at the same call sites, with the same other locks. */
+static bool lock_order_is_same(const struct lock_order_edge *e, const struct lock_order_thread *t,
+                               const struct held_lock *held, const struct sync_op *d)
+{
+    uint32_t others = 0;
+    bool same = e->asked.lock == d->lock && e->asked.place == d->place &&
+                (!held || e->held.place == held->place);
+    for (size_t i = 0; i < t->count && same; i++)
+        if (&t->held[i] != held)
+            same = others < e->other_count && e->others[others++].lock == t->held[i].lock;
+    return same && others == e->other_count;
+}
+
+/* Adds a case of an edge to one of the lists of read-write locks. */
+static void lock_order_add_rw(struct lock_order_edge **list, size_t *count, size_t *room,
+                              const struct lock_order_thread *t, const struct held_lock *held,
+                              const struct sync_op *d)
+{
+    struct held_lock asked = {
+        .lock = d->lock, .place = d->place, .position = d->position, .mark = d->mark};
+    size_t i = 0;
+    while (i < *count && !lock_order_is_same(&(*list)[i], t, held, d))
+        i++;
+    if (i == *count && i == READERS_MOST)
+        return;
+    if (i == *count) {
+        *list = array_reserve(*list, room, i + 1, sizeof **list);
+        lock_order_set_edge(&(*list)[i], t, held, &asked);
+        ++*count;
+    }
+    add_case(&(*list)[i], (struct lock_order_case){.thread = t->line,
+                                                   .held = held ? held->position : d->position,
+                                                   .asked = d->position,
+                                                   .held_mark = held ? held->mark : d->mark,
+                                                   .asked_mark = d->mark});
+}
+
+static void lock_order_on_reread(struct lock_order *v, struct lock_order_thread *t,
+                                 const struct sync_op *d)
+{
+    const struct held_lock *held = held_of(t, d->lock);
+    if (held && held->shared)
+        lock_order_add_rw(&v->rereads, &v->reread_count, &v->reread_room, t, held, d);
+}
+
 static void lock_order_on_acquire(struct lock_order *v, struct lock_order_thread *t,
                                   const struct sync_op *d)
 {
     struct held_lock *known = held_of(t, d->lock);
     if (known)
         return;
+    if (t->asks.lock == d->lock && !t->asks.timed && d->may_share && !d->shared)
+        lock_order_add_rw(&v->writes, &v->write_count, &v->write_room, t, NULL, &t->asks);
     if (t->asks.lock == d->lock)
         add_edges(v, t, d->shared);
     t->held = array_reserve(t->held, &t->room, t->count + 1, sizeof *t->held);
@@ -175,8 +260,9 @@ static void lock_order_on_release(struct lock_order_thread *t, uint32_t lock)
         t->held[i] = t->held[i + 1];
 }
 
-void lock_order_feed(struct lock_order *v, const struct sync_op *d)
+static void lock_order_feed(void *predictor, const struct sync_op *d)
 {
+    struct lock_order *v = predictor;
     struct lock_order_thread *t = thread_of(v, d->thread);
     switch (d->is) {
     case SYNC_OP_REQUEST:
@@ -195,9 +281,21 @@ void lock_order_feed(struct lock_order *v, const struct sync_op *d)
             map_put(&v->tries, d->place, 0, v);
         t->asks.lock = 0;
         break;
+    case SYNC_OP_REREAD:
+        lock_order_on_reread(v, t, d);
+        break;
     case SYNC_OP_SIGNAL:
     case SYNC_OP_WOKEN:
     case SYNC_OP_RECEIVE:
+    case SYNC_OP_FORK:
+    case SYNC_OP_SEND:
+    case SYNC_OP_USE:
+    case SYNC_OP_DESTROY:
+    case SYNC_OP_REUSE:
+    case SYNC_OP_HANDLER_BEGIN:
+    case SYNC_OP_HANDLER_END:
+    case SYNC_OP_SIGNAL_MASK:
+    case SYNC_OP_MESSAGE:
         break;
     }
 }
@@ -330,11 +428,63 @@ static void lock_order_extend_path(struct lock_order *v, struct findings *findin
     }
 }
 
-/* Searches for each cycle from its lowest lock. */
-bool lock_order_step(struct lock_order *v, struct findings *findings, uint64_t *budget)
+static struct finding_participant lock_order_participant(const struct lock_order_edge *e,
+                                                         const struct lock_order_case *c)
 {
+    bool nested = e->held.lock != 0;
+    return (struct finding_participant){.thread = c->thread,
+                                        .lock = e->asked.lock,
+                                        .then_lock = nested ? e->asked.lock : 0,
+                                        .position = nested ? c->held : c->asked,
+                                        .then = nested ? c->asked : NO_POSITION,
+                                        .begin = c->asked};
+}
+
+/* Adds a finding if the writer can request the lock between the two acquisitions of the reader. */
+static void lock_order_add_recursion(const struct lock_order_edge *reread,
+                                     const struct lock_order_edge *write, struct findings *findings)
+{
+    for (uint32_t i = 0; i < reread->case_count; i++)
+        for (uint32_t k = 0; k < write->case_count; k++) {
+            if (!lock_order_are_compatible(&reread->cases[i], &write->cases[k]))
+                continue;
+            struct finding *f = findings_add(findings, FINDING_READ_RECURSION);
+            f->times = reread->times;
+            finding_add_participant(f, lock_order_participant(reread, &reread->cases[i]));
+            finding_add_participant(f, lock_order_participant(write, &write->cases[k]));
+            return;
+        }
+}
+
+/* Returns whether both threads hold a common lock besides the one that they request. */
+static bool lock_order_have_other_gate(const struct lock_order_edge *a,
+                                       const struct lock_order_edge *b)
+{
+    for (uint32_t i = 0; i < a->other_count; i++)
+        for (uint32_t k = 0; k < b->other_count; k++)
+            if (is_common(&a->others[i], &b->others[k]))
+                return true;
+    return false;
+}
+
+static void lock_order_find_recursions(const struct lock_order *v, struct findings *findings)
+{
+    for (size_t i = 0; i < v->reread_count; i++)
+        for (size_t k = 0; k < v->write_count; k++)
+            if (v->rereads[i].asked.lock == v->writes[k].asked.lock &&
+                !map_get(&v->tries, v->writes[k].asked.place, 0) &&
+                !lock_order_have_other_gate(&v->rereads[i], &v->writes[k]))
+                lock_order_add_recursion(&v->rereads[i], &v->writes[k], findings);
+}
+
+/* Searches for each cycle from its lowest lock. */
+static bool lock_order_step(void *predictor, struct findings *findings, uint64_t *budget)
+{
+    struct lock_order *v = predictor;
     for (size_t i = 0; !v->ended && i < v->thread_count; i++)
         add_edges(v, &v->threads[i], false); /* requests that are still pending */
+    if (!v->ended)
+        lock_order_find_recursions(v, findings);
     v->ended = true;
     while (v->start < v->edge_count && *budget) {
         struct lock_order_path w = {.edges = {&v->edges[v->start]}, .count = 1};
@@ -348,14 +498,26 @@ bool lock_order_step(struct lock_order *v, struct findings *findings, uint64_t *
     return v->start >= v->edge_count;
 }
 
-void lock_order_free(struct lock_order *v)
+static void lock_order_free_rw(struct lock_order_edge *list, size_t count)
 {
+    for (size_t i = 0; i < count; i++) {
+        free(list[i].others);
+        free(list[i].cases);
+    }
+    free(list);
+}
+
+static void lock_order_free(void *predictor)
+{
+    struct lock_order *v = predictor;
     for (size_t i = 0; i < v->thread_count; i++)
         free(v->threads[i].held);
     for (size_t i = 0; i < v->edge_count; i++) {
         free(v->edges[i].others);
         free(v->edges[i].cases);
     }
+    lock_order_free_rw(v->rereads, v->reread_count);
+    lock_order_free_rw(v->writes, v->write_count);
     free(v->threads);
     free(v->edges);
     map_free(&v->thread_of);
@@ -363,4 +525,11 @@ void lock_order_free(struct lock_order *v)
     map_free(&v->by_held);
     map_free(&v->tries);
     map_free(&v->found);
+    free(predictor);
 }
+
+const struct predictor predictor_lock_order = {.size = sizeof(struct lock_order),
+                                               .units = true,
+                                               .feed = lock_order_feed,
+                                               .step = lock_order_step,
+                                               .free = lock_order_free};

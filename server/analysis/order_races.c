@@ -1,4 +1,15 @@
-#include "server/analysis/order_races.h"
+/* Order races: critical sections of a lock, and messages to a receiver that accepts any sender,
+ * whose order depends on scheduling.
+ *
+ * - Order violation: two successive critical sections of one lock, by two threads and from
+ *   different call sites, that only the lock orders and that never came in reversed order.
+ * - Atomicity violation: two successive critical sections of one thread, from different call sites,
+ *   and one of another thread before or after both that could come between them, while none from
+ *   its call site ever did.
+ * - Message race: a message that arrived later at the same call site of the same receiver and could
+ *   have arrived first. */
+#include "base/map.h"
+#include "server/analysis/findings.h"
 
 #include <stdlib.h>
 
@@ -24,6 +35,21 @@ struct order_race_group {
     struct sync_op one, other;
     uint64_t times;
     bool happened; /* the reversed order occurred, too */
+};
+
+struct order_races {
+    struct order_race_visit *visits;
+    size_t visit_count, visit_room;
+    struct map last_of_lock, last_of_thread; /* lock; lock and thread -> 1 + index */
+    struct map asks; /* thread -> 1 + position of its last request */
+    struct map within; /* thread -> 1 + the critical section that it began last */
+    struct order_race_group *groups; /* by call sites */
+    size_t group_count, group_room;
+    struct map first_of, between_of, message_of;
+    struct sync_op *received; /* the last one of each receiver and call site */
+    size_t received_count, received_room;
+    struct map received_of;
+    bool cut;
 };
 
 /* ---- groups ---- */
@@ -198,8 +224,9 @@ static void order_races_on_receive(struct order_races *f, const struct sync_op *
     *last = *d;
 }
 
-void order_races_feed(struct order_races *f, const struct sync_op *d)
+static void order_races_feed(void *predictor, const struct sync_op *d)
 {
+    struct order_races *f = predictor;
     switch (d->is) {
     case SYNC_OP_REQUEST:
         map_put(&f->asks, d->thread, d->lock, (void *)(uintptr_t)(d->position + 1));
@@ -221,6 +248,16 @@ void order_races_feed(struct order_races *f, const struct sync_op *d)
         order_races_on_receive(f, d);
         break;
     case SYNC_OP_WOKEN:
+    case SYNC_OP_REREAD:
+    case SYNC_OP_FORK:
+    case SYNC_OP_SEND:
+    case SYNC_OP_USE:
+    case SYNC_OP_DESTROY:
+    case SYNC_OP_REUSE:
+    case SYNC_OP_HANDLER_BEGIN:
+    case SYNC_OP_HANDLER_END:
+    case SYNC_OP_SIGNAL_MASK:
+    case SYNC_OP_MESSAGE:
         break;
     }
 }
@@ -287,8 +324,9 @@ static void add_message(const struct order_race_group *g, struct findings *to)
                                                                       .begin = both[i]->sent});
 }
 
-void order_races_end(struct order_races *f, struct findings *to)
+static bool order_races_step(void *predictor, struct findings *to, uint64_t *budget)
 {
+    struct order_races *f = predictor;
     for (size_t i = 0; i < f->group_count; i++) {
         const struct order_race_group *g = &f->groups[i];
         if (!g->times || g->happened)
@@ -301,10 +339,12 @@ void order_races_end(struct order_races *f, struct findings *to)
             add_message(g, to);
     }
     to->cut |= f->cut;
+    return true;
 }
 
-void order_races_free(struct order_races *f)
+static void order_races_free(void *predictor)
 {
+    struct order_races *f = predictor;
     free(f->visits);
     free(f->groups);
     free(f->received);
@@ -316,4 +356,10 @@ void order_races_free(struct order_races *f)
     map_free(&f->between_of);
     map_free(&f->message_of);
     map_free(&f->received_of);
+    free(predictor);
 }
+
+const struct predictor predictor_order_races = {.size = sizeof(struct order_races),
+                                                .feed = order_races_feed,
+                                                .step = order_races_step,
+                                                .free = order_races_free};

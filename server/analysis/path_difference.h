@@ -6,14 +6,12 @@
  * wait's length, too.  Before the creation of a thread its creator is followed.  Each sum over a
  * path is the length of the span, to the nanosecond: unknown time is a code segment of its own.
  *
- * Long spans are differences of prefix sums (prefix_sums.h).  Not thread-safe. */
+ * Long spans are differences of prefix sums, which are kept every few intervals along a thread's
+ * timeline, and built on demand, over intervals whose reasons are known.  Not thread-safe. */
 #ifndef SERVER_ANALYSIS_PATH_DIFFERENCE_H
 #define SERVER_ANALYSIS_PATH_DIFFERENCE_H
 
-#include "server/analysis/list_pool.h"
-#include "server/analysis/segment_ids.h"
-#include "server/analysis/persistent_map.h"
-#include "server/analysis/accumulator.h"
+#include "server/analysis/segment_sums.h"
 #include "server/timing/intervals.h"
 
 enum path_list_kind { PATH_OVERLAP, PATH_EXPANDED, PATHS };
@@ -45,11 +43,14 @@ struct path_difference {
 /* Adds what filled from_ns..to_ns of a thread. */
 void path_difference_add(struct path_difference *paths, struct accumulator *tally,
                          enum path_list_kind which, uint32_t line, int64_t from_ns, int64_t to_ns);
-/* Stores the lists (list_pool.h) of the next wait interval; must be called in the order of the wait
+/* Stores the lists of the next wait interval; must be called in the order of the wait
  * intervals. */
 void path_difference_store(struct path_difference *paths, uint64_t overlap, uint64_t reasons);
-/* Returns the number (segment_ids.h) of a code segment of a thread. */
+/* Returns the number of a code segment of a thread. */
 uint32_t path_difference_pair(struct path_difference *paths, uint32_t line, uint32_t step);
+/* Returns the index of the thread's first interval that ends after a time, searching from the one
+ * that was found last. */
+size_t path_difference_near(struct path_difference *paths, uint32_t index, int64_t at_ns);
 /* Frees the memory, except what `all` points to. */
 void path_difference_free(struct path_difference *paths);
 

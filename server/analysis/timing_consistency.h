@@ -7,8 +7,8 @@
 #ifndef SERVER_ANALYSIS_TIMING_CONSISTENCY_H
 #define SERVER_ANALYSIS_TIMING_CONSISTENCY_H
 
-#include "server/analysis/attribution.h"
 #include "server/analysis/critical_path.h"
+#include "server/analysis/wait_attribution.h"
 
 enum timing_rule {
     TIMING_RULE_COURSE, /* the intervals of a thread are in ascending order */

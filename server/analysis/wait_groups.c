@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "server/analysis/wait_groups.h"
 
-#include "server/analysis/prefix_sums.h"
+#include "server/analysis/path_difference.h"
 
 #include <stdlib.h>
 
@@ -50,7 +50,7 @@ static const struct interval *wait_groups_interval_before(struct wait_groups *g,
     if (!course)
         return NULL;
     uint32_t index = (uint32_t)(course - g->why->paths.all->threads);
-    size_t i = prefix_sums_near(&g->why->paths, index, at_ns - 1);
+    size_t i = path_difference_near(&g->why->paths, index, at_ns - 1);
     return i < course->count && course->items[i].to_ns == at_ns ? &course->items[i] : NULL;
 }
 

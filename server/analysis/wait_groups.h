@@ -7,7 +7,7 @@
 #ifndef SERVER_ANALYSIS_WAIT_GROUPS_H
 #define SERVER_ANALYSIS_WAIT_GROUPS_H
 
-#include "server/analysis/attribution.h"
+#include "server/analysis/wait_attribution.h"
 
 enum wait_group_by {
     GROUP_PLACE, /* call site of the wait's begin, its type, and the kind of the awaited line */

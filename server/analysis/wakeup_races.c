@@ -1,4 +1,16 @@
-#include "server/analysis/wakeup_races.h"
+/* Wake-up races: signals that no thread would receive in another order, so that the waiter waits
+ * forever.
+ *
+ * - Lost wake-up: a signal by a thread that has never held the waiters' lock, and neither has any
+ *   thread before it that is not one of the waiters.  Nothing keeps the signal from coming after a
+ *   waiter has tested its predicate and before it waits. (If such a thread held the lock before, it
+ *   may have changed the predicate there.)
+ * - Signal instead of broadcast: a signal that wakes one thread where several could wait: at
+ *   different call sites, signaled by a third thread; or where more threads acquire the lock after
+ *   a wait than there are signals in all, unless each thread waits for an object of its own: one
+ *   call site, several objects. */
+#include "base/map.h"
+#include "server/analysis/findings.h"
 
 #include <stdlib.h>
 
@@ -44,6 +56,21 @@ struct wakeup_object {
     struct wakeup_signal *calls;
     uint32_t call_count;
     struct map waits_of, calls_of; /* call site -> how many are kept */
+};
+
+struct wakeup_races {
+    struct wakeup_object *objects; /* awaited synchronization objects */
+    size_t object_count, object_room;
+    struct map object_of; /* line -> 1 + index */
+    struct map last; /* thread, lock -> 1 + index of its last critical section */
+    struct wakeup_visit *visits;
+    size_t visit_count, visit_room;
+    struct map of_lock; /* lock -> 1 + index in `locks` */
+    struct wakeup_lock *locks;
+    size_t lock_count, lock_room;
+    struct map found;
+    struct map object_at; /* call site of waits -> 1 + line of the object, or several */
+    size_t next; /* index of the next object */
 };
 
 /* ---- recorded operations ---- */
@@ -172,8 +199,9 @@ static void wakeup_races_on_signal(struct wakeup_races *w, const struct sync_op 
     ARRAY_PUSH(o->calls, o->call_count, kept);
 }
 
-void wakeup_races_feed(struct wakeup_races *w, const struct sync_op *d)
+static void wakeup_races_feed(void *predictor, const struct sync_op *d)
 {
+    struct wakeup_races *w = predictor;
     switch (d->is) {
     case SYNC_OP_REQUEST:
         wakeup_races_on_request(w, d);
@@ -193,6 +221,16 @@ void wakeup_races_feed(struct wakeup_races *w, const struct sync_op *d)
     case SYNC_OP_RELEASE:
     case SYNC_OP_REFUSED:
     case SYNC_OP_RECEIVE:
+    case SYNC_OP_REREAD:
+    case SYNC_OP_FORK:
+    case SYNC_OP_SEND:
+    case SYNC_OP_USE:
+    case SYNC_OP_DESTROY:
+    case SYNC_OP_REUSE:
+    case SYNC_OP_HANDLER_BEGIN:
+    case SYNC_OP_HANDLER_END:
+    case SYNC_OP_SIGNAL_MASK:
+    case SYNC_OP_MESSAGE:
         break;
     }
 }
@@ -375,8 +413,9 @@ static void wakeup_races_check_signal(struct wakeup_scan *l)
     }
 }
 
-bool wakeup_races_step(struct wakeup_races *w, struct findings *findings, uint64_t *budget)
+static bool wakeup_races_step(void *predictor, struct findings *findings, uint64_t *budget)
 {
+    struct wakeup_races *w = predictor;
     while (w->next < w->object_count && *budget) {
         struct wakeup_scan l = {w, &w->objects[w->next++], findings};
         uint64_t looks = (uint64_t)l.o->call_count * l.o->wait_count + 1;
@@ -386,8 +425,9 @@ bool wakeup_races_step(struct wakeup_races *w, struct findings *findings, uint64
     return w->next >= w->object_count;
 }
 
-void wakeup_races_free(struct wakeup_races *w)
+static void wakeup_races_free(void *predictor)
 {
+    struct wakeup_races *w = predictor;
     for (size_t i = 0; i < w->object_count; i++) {
         free(w->objects[i].waits);
         free(w->objects[i].calls);
@@ -407,4 +447,10 @@ void wakeup_races_free(struct wakeup_races *w)
     map_free(&w->last);
     map_free(&w->found);
     map_free(&w->object_at);
+    free(predictor);
 }
+
+const struct predictor predictor_wakeup_races = {.size = sizeof(struct wakeup_races),
+                                                 .feed = wakeup_races_feed,
+                                                 .step = wakeup_races_step,
+                                                 .free = wakeup_races_free};

@@ -1,16 +1,14 @@
 #include "server/checkpoint/checkpoint_write.h"
 
-#include "server/checkpoint/expiring_records.h"
-#include "server/checkpoint/checkpoint_read.h"
-#include "server/run/delta_codec.h"
-#include "server/run/program_metrics.h"
-#include "server/decode/declarations.h"
 #include "base/map.h"
+#include "server/checkpoint/expiring_records.h"
+#include "server/decode/declarations.h"
+#include "server/eventloop/event_loop.h"
 #include "server/order/log/log_block.h"
+#include "server/run/delta_codec.h"
+#include "server/run/metrics.h"
 #include "server/run/run.h"
-#include "server/eventloop/loop_turn.h"
-#include "wire/event_id.h"
-#include "wire/text.h"
+#include "wire/event_types.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -180,12 +178,15 @@ static void put_news(struct run *run)
     encode_u32(&out, (uint32_t)(run->sites.count - s->sites));
     for (; s->sites < run->sites.count; s->sites++) {
         const struct site *site = &run->sites.items[s->sites];
-        encode_u32(&out, site->process | (site->thread ? SITE_IN_FUNCTION : 0));
+        encode_u32(&out, site->process | (site->thread ? SITE_IN_FUNCTION : 0) |
+                             (site->caller ? SITE_CALLED : 0));
         encode_u64(&out, site->address);
         if (site->thread) {
             encode_u32(&out, site->thread);
             encode_u32(&out, site->context);
         }
+        if (site->caller)
+            encode_u32(&out, site->caller);
     }
     encode_bytes(&out, s->texts.data, s->texts.size);
     s->news = tracefile_put(run->trace, CHUNK_NEWS, out.data, out.size);

@@ -9,7 +9,7 @@
 #define SERVER_CHECKPOINT_CHECKPOINT_WRITE_H
 
 #include "server/tracefile/tracefile.h"
-#include "server/eventloop/loop_turn.h"
+#include "server/eventloop/event_loop.h"
 
 struct run;
 
@@ -39,5 +39,11 @@ bool checkpoint_is_overdue(const struct run *run);
 /* Saves if that spares a reader work; returns false if the share is used up and there is more to
  * do. */
 bool checkpoint_finish(struct run *run, struct loop_share share);
+
+/* Bits of numbers in the format. */
+/* with the process of a site: the thread and context, and the caller that led to it follow */
+#define SITE_IN_FUNCTION 0x80000000u
+#define SITE_CALLED 0x40000000u
+#define THREAD_UNCERTAINTY_SHIFT 28 /* with a thread's session: why its next event is uncertain */
 
 #endif

@@ -1,4 +1,5 @@
-/* Replay of a trace file into a run. */
+/* Replay of a trace file into a run: its NEWS, its newest checkpoint (checkpoint_write.h), and the
+ * journal after it. */
 #ifndef SERVER_CHECKPOINT_TRACE_REPLAY_H
 #define SERVER_CHECKPOINT_TRACE_REPLAY_H
 

@@ -2,16 +2,15 @@
 #include "server/connections/agent_connection.h"
 
 #include "base/alloc.h"
-#include "server/transport/compression.h"
-#include "server/checkpoint/idle_eviction.h"
-#include "server/eventloop/server_log.h"
-#include "server/connections/run_journal.h"
+#include "server/checkpoint/run_registry.h"
 #include "server/connections/clock_samples.h"
 #include "server/connections/event_server.h"
-#include "server/journal/forwarded_source.h"
+#include "server/connections/run_journal.h"
+#include "server/eventloop/event_loop.h"
 #include "server/journal/capture.h"
+#include "server/journal/forwarded_source.h"
+#include "server/transport/compression.h"
 #include "wire/forwarding_messages.h"
-#include "wire/limits.h"
 #include "wire/text.h"
 
 #include <stdlib.h>
@@ -39,6 +38,7 @@ struct agent_peer { /* of an agent's peer */
     struct clock_samples clocking; /* of its host, for runs; of a reader, of others */
     bool received; /* something was, since it was kept */
     uint64_t asked_ns; /* by the local clock: time of the last clock request; 0: never */
+    uint64_t answered_ns; /* of the last one that was answered */
     bool waits; /* for the answer */
     unsigned answers;
     struct agent_position_message message; /* where its next batch comes from, if that is NATS */
@@ -119,7 +119,7 @@ static struct agent_source *agent_connection_begin_source(struct connection *pee
 {
     struct agent_sources *sources = peer->server->sources;
     char why[512], *key = text_readable(stream->run, strlen(stream->run), false);
-    idle_evict_finished(&peer->server->runs); /* a run that has ended is not continued */
+    run_registry_evict(&peer->server->runs); /* a run that has ended is not continued */
     struct run *run = run_registry_find(&peer->server->runs, key ? key : "", why, sizeof why);
     free(key);
     if (!run || !run->status.live) {
@@ -204,6 +204,82 @@ static void agent_connection_receive_stream(struct connection *peer, const uint8
         agent_connection_send_position(peer, MESSAGE_COMPLETE, stream.stream, source->complete);
 }
 
+/* ---- the end of a run ----
+ *
+ * What is missing is awaited until the last program of a run has hung up.  If its agent is quicker
+ * than another one, that other may still bring programs of the run, whose sends the first ones
+ * received.  A stream of theirs is announced before its program runs: so it is known once the agent
+ * has replied to a request that was sent later. */
+
+/* Returns the number of programs of a run that did not hang up, here and at agents. */
+static size_t agent_connection_count_programs(const struct server *server, const struct run *run)
+{
+    const struct agent_sources *sources = server->sources;
+    size_t count = run_journal_capture(run)->programs;
+    for (size_t i = 0; sources && i < sources->count; i++)
+        count += sources->items[i].run == run ? sources->items[i].origin->open : 0;
+    return count;
+}
+
+/* A reader from NATS is not asked: what follows the last end in its stream is another run. */
+static bool agent_connection_is_asked(const struct connection *peer)
+{
+    return peer->agent && peer->channel.tls && !peer->ending;
+}
+
+/* Returns whether an agent may bring a program of a run that began before a time. */
+static bool agent_connection_may_bring(const struct server *server, const struct run *run,
+                                       uint64_t since_ns)
+{
+    const struct agent_sources *sources = server->sources;
+    bool may = false;
+    for (size_t i = 0; sources && i < sources->count && !may; i++)
+        may = sources->items[i].run == run && !sources->items[i].origin->ended;
+    for (const struct connection *peer = sources ? server->peers : NULL; peer && !may;
+         peer = peer->next)
+        may = agent_connection_is_asked(peer) && peer->agent->answered_ns < since_ns;
+    return may;
+}
+
+void agent_connection_hang_up(struct server *server, const struct run *run, uint32_t session)
+{
+    struct capture *taking = run_journal_capture(run);
+    uint64_t now = loop_clock_ns();
+    if (agent_connection_count_programs(server, run) == 1 &&
+        agent_connection_may_bring(server, run, now))
+        journal_hold_hangup(taking, session, now);
+    else
+        journal_append_hangup(taking, session);
+}
+
+/* Writes the hang-ups that need not be held back any more; all: whatever may come. Returns since
+ * when the newest other one is; 0: there is none. */
+static uint64_t agent_connection_release_hangups(struct server *server, bool all)
+{
+    uint64_t since = 0;
+    for (size_t i = 0; i < server->runs.count; i++) {
+        const struct run *run = server->runs.items[i];
+        struct capture *taking = run_journal_capture(run);
+        if (!taking || !taking->held)
+            continue;
+        if (!all && !agent_connection_count_programs(server, run) &&
+            agent_connection_may_bring(server, run, taking->held_ns)) {
+            since = taking->held_ns > since ? taking->held_ns : since;
+            continue;
+        }
+        capture_lock(server->taker);
+        journal_release_hangup(taking);
+        capture_unlock(server->taker);
+        server->behind = true;
+    }
+    return since;
+}
+
+void agent_connection_finish(struct server *server)
+{
+    agent_connection_release_hangups(server, true);
+}
+
 /* ---- batches ---- */
 
 static enum receive_result agent_connection_apply_batch(struct connection *peer,
@@ -218,6 +294,8 @@ static enum receive_result agent_connection_apply_batch(struct connection *peer,
         return RECEIVE_INVALID;
     if (peer->agent->message.next)
         source->origin->message = peer->agent->message;
+    source->origin->holds =
+        agent_connection_count_programs(peer->server, source->run) == source->origin->open;
     capture_lock(peer->server->taker);
     enum receive_result took =
         forwarded_source_receive(source->origin, run_journal_capture(source->run), batch->first,
@@ -228,6 +306,8 @@ static enum receive_result agent_connection_apply_batch(struct connection *peer,
         tracefile_lock(source->run->trace, true);
         tracefile_is_live(source->run->trace, false);
     }
+    if (took == RECEIVE_DONE && source->origin->ended)
+        peer->agent->answered_ns = loop_clock_ns(); /* it announced others before that */
     peer->server->behind |= took == RECEIVE_DONE;
     return took;
 }
@@ -276,8 +356,11 @@ void agent_connection_resume(struct server *server, struct run *run,
     for (size_t i = 0; i < reached->count; i++) {
         sources->items = array_reserve(sources->items, &sources->room, sources->count + 1,
                                        sizeof *sources->items);
-        sources->items[sources->count++] = (struct agent_source){
-            .origin = forwarded_source_resumed(&reached->items[i]), .run = run, .resumed = true};
+        struct forwarded_source *origin = forwarded_source_resumed(&reached->items[i]);
+        sources->items[sources->count++] =
+            (struct agent_source){.origin = origin, .run = run, .resumed = true};
+        if (origin->ended) /* (nothing is captured yet) */
+            forwarded_source_end(origin, run_journal_capture(run));
     }
 }
 
@@ -287,10 +370,13 @@ void agent_connection_resume(struct server *server, struct run *run,
 #define CLOCK_SOON_NS 50000000u /* between the first ones */
 #define CLOCK_SOON 8u
 
-static void agent_connection_request_clock(struct connection *peer, uint64_t now)
+/* held_ns: since when a run waits for the reply; 0: none does. */
+static void agent_connection_request_clock(struct connection *peer, uint64_t now, uint64_t held_ns)
 {
     struct agent_peer *agent = peer->agent;
-    uint64_t pause = agent->answers < CLOCK_SOON ? CLOCK_SOON_NS : CLOCK_NS;
+    uint64_t pause = agent->answered_ns < held_ns  ? 0
+                     : agent->answers < CLOCK_SOON ? CLOCK_SOON_NS
+                                                   : CLOCK_NS;
     if (agent->waits || peer->ending || peer->out.size || now - agent->asked_ns < pause)
         return; /* what waits to go out would be taken for the way */
     agent->asked_ns = loop_clock_ns();
@@ -312,6 +398,7 @@ static void agent_connection_receive_clock(struct connection *peer, const uint8_
         return;
     }
     agent->waits = false;
+    agent->answered_ns = asked > agent->answered_ns ? asked : agent->answered_ns;
     uint64_t here = loop_clock_ns();
     agent->answers++;
     clock_offset_add(&agent->offset, asked, received, replied, here);
@@ -420,10 +507,10 @@ void agent_connection_reject(struct server *server, const struct run *run, uint3
 void agent_connection_poll(struct server *server)
 {
     struct agent_sources *sources = server->sources;
-    uint64_t now = loop_clock_ns();
+    uint64_t held_ns = agent_connection_release_hangups(server, false), now = loop_clock_ns();
     for (struct connection *peer = sources ? server->peers : NULL; peer; peer = peer->next)
         if (peer->agent)
-            agent_connection_request_clock(peer, now);
+            agent_connection_request_clock(peer, now, held_ns);
     for (size_t i = 0; sources && i < sources->count; i++) {
         struct agent_source *source = &sources->items[i];
         keep_clocks(server, source);

@@ -1,11 +1,11 @@
 #include "server/connections/clock_samples.h"
 
 #include "base/alloc.h"
-#include "server/eventloop/loop_turn.h"
-#include "server/connections/run_journal.h"
 #include "server/connections/event_server.h"
-#include "server/run/clock_exchanges.h"
+#include "server/connections/run_journal.h"
+#include "server/eventloop/event_loop.h"
 #include "server/journal/capture.h"
+#include "server/run/clock_sync.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,10 +64,7 @@ static bool clock_samples_save_clock(struct sampled_clock *clock, struct server 
     clock_messages_close(&clock->exchange.asked);
     clock_messages_close(&clock->exchange.answered);
     clock_exchanges_encode(&out, &clock->exchange);
-    const struct chunk chunk = {.kind = CHUNK_CLOCKS, .data = out.data, .size = (uint32_t)out.size};
-    capture_lock(server->taker);
-    bool kept = !out.failed && journal_append(run_journal_capture(run), &chunk, 1, false);
-    capture_unlock(server->taker);
+    bool kept = run_journal_append(server, run, CHUNK_CLOCKS, 0, &out);
     server->behind = true;
     encoder_free(&out);
     return kept;

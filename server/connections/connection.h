@@ -5,13 +5,70 @@
 #ifndef SERVER_CONNECTIONS_CONNECTION_H
 #define SERVER_CONNECTIONS_CONNECTION_H
 
-#include "server/eventloop/loop_turn.h"
-#include "server/queries/run_notifications.h"
+#include "server/eventloop/event_loop.h"
 #include "server/queries/request_queue.h"
-#include "server/connections/channel.h"
+#include "server/queries/run_notifications.h"
 #include "wire/message.h"
 
 #include <ev.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* A channel: transfers bytes to and from the peer, and descriptors where the transport supports
+ * them.
+ *
+ * The table of functions implements the transport: a socket, or TLS over one.  No call blocks. */
+
+struct tls;
+
+struct channel {
+    const struct channel_kind *kind;
+    struct tls *tls; /* NULL: a socket */
+    int fd;           /* to wait on */
+    int *descriptors; /* received, not claimed yet; the oldest first */
+    size_t descriptor_count;
+};
+
+struct channel_kind {
+    /* Returns the number of bytes; 0: the peer has closed; -1 with errno, EAGAIN or EINTR: retry
+     * later. */
+    ssize_t (*read)(struct channel *channel, void *bytes, size_t size);
+    /* Returns the number of bytes sent, with the descriptor (-1: none); -1 with errno as for
+     * read. */
+    ssize_t (*write)(struct channel *channel, const void *bytes, size_t size, int descriptor);
+    bool (*has_ended)(const struct channel *channel); /* though not all that it sent was read */
+    void (*close)(struct channel *channel);
+    const char *(*why)(const struct channel *channel); /* after EPROTO: returns the reason */
+};
+
+/* The channel closes the socket. */
+struct channel channel_on_socket(int fd);
+struct channel channel_on_tls(int fd, struct tls *tls); /* both; no descriptors come along */
+void channel_close(struct channel *channel);
+int channel_receive_descriptor(
+    struct channel *channel); /* the oldest one, or -1; the caller closes it */
+
+static inline ssize_t channel_read(struct channel *channel, void *bytes, size_t size)
+{
+    return channel->kind->read(channel, bytes, size);
+}
+
+static inline ssize_t channel_write(struct channel *channel, const void *bytes, size_t size,
+                                    int descriptor)
+{
+    return channel->kind->write(channel, bytes, size, descriptor);
+}
+
+static inline const char *channel_error_text(const struct channel *channel)
+{
+    return channel->kind->why(channel);
+}
+
+static inline bool channel_has_ended(const struct channel *channel)
+{
+    return channel->kind->has_ended(channel);
+}
 
 struct connection;
 struct agent_peer;
@@ -19,9 +76,9 @@ struct captured_program;
 struct server;
 
 enum readiness {
-    READY,       /* for its next message */
+    READY, /* for its next message */
     CONNECTION_READY_LATER, /* in a next turn */
-    CONNECTION_NOT_READY,   /* until its handler calls connection_resume_reading */
+    CONNECTION_NOT_READY, /* until its handler calls connection_resume_reading */
 };
 
 /* The handler of one kind of peer: one before its HELLO (handshake.h), a program, a viewer, an
@@ -65,11 +122,11 @@ struct connection {
     bool woken; /* a queue fills up */
     struct process_sampler
         *watch; /* of process_sampler.c alone; NULL: it cannot be sampled from here */
-    struct cell_sampler *celling; /* of cell_sampler.c alone; NULL: it shares no cells */
+    struct cell_sampler *celling; /* of shared_memory.c alone; NULL: it shares no cells */
     struct heap_sampler
-        *heaping; /* of heap_sampler.c alone; NULL: it does not count what it takes */
+        *heaping; /* of shared_memory.c alone; NULL: it does not count what it takes */
     /* an agent */
-    struct agent_peer *agent; /* of agents.c alone */
+    struct agent_peer *agent; /* of agent_connection.c alone */
     /* a viewer */
     struct run *run;
     struct viewer_knowledge known;

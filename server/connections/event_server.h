@@ -3,7 +3,7 @@
 #define SERVER_CONNECTIONS_EVENT_SERVER_H
 
 #include "server/checkpoint/run_registry.h"
-#include "server/eventloop/loop_turn.h"
+#include "server/eventloop/event_loop.h"
 
 #include <ev.h>
 

@@ -1,21 +1,26 @@
 #define _GNU_SOURCE
 #include "server/connections/journal_reader.h"
 
-#include "server/checkpoint/report_run.h"
+#include "base/alloc.h"
 #include "server/checkpoint/checkpoint_write.h"
-#include "server/eventloop/server_log.h"
-#include "server/connections/run_journal.h"
+#include "server/checkpoint/run_registry.h"
 #include "server/connections/agent_connection.h"
-#include "server/decode/remote_ends.h"
-#include "server/decode/metric_records.h"
-#include "server/decode/program_session.h"
 #include "server/connections/connection.h"
 #include "server/connections/event_server.h"
-#include "server/run/clock_exchanges.h"
-#include "server/tracefile/slot_compression.h"
+#include "server/connections/run_journal.h"
+#include "server/decode/metric_records.h"
+#include "server/decode/program_session.h"
+#include "server/decode/remote_ends.h"
+#include "server/eventloop/event_loop.h"
+#include "server/forwarding/agent.h"
+#include "server/forwarding/forwarded_stream.h"
 #include "server/journal/capture.h"
-#include "base/alloc.h"
+#include "server/journal/forwarded_source.h"
+#include "server/run/clock_sync.h"
+#include "server/tracefile/slot_compression.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -265,7 +270,7 @@ static bool journal_reader_finish_run(struct server *server, struct run *run,
     run_journal_end(server, run);
     run->status.finished = true;
     run->status.ending = false;
-    report_run_begin(run);
+    run_registry_report(run);
     return true;
 }
 
@@ -361,4 +366,199 @@ void journal_reader_measure_lag(struct run *run)
     uint64_t since = capture_oldest_ns(run_journal_capture(run)), now = loop_clock_ns();
     run->lag.ns = since && since < now ? now - since : 0;
     run->lag.bytes = handoff_queue_lag(&run_journal_capture(run)->hand);
+}
+
+/* ---- forwarding ---- */
+
+/* Drops the undelivered extents: they are in the journal, from which they are forwarded. */
+static void journal_forwarder_release_runs(struct run *run)
+{
+    struct handoff_extent *stretch;
+    while ((stretch = handoff_queue_pop(&run_journal_capture(run)->hand)) != NULL) {
+        handoff_queue_mark_delivered(&run_journal_capture(run)->hand, stretch->size);
+        handoff_extent_free(stretch);
+    }
+}
+
+/* Ends the journal of a run whose programs have left; a later program of the same run begins
+ * another one. */
+static void journal_forwarder_end_run(struct server *server, size_t i)
+{
+    struct run *run = server->runs.items[i];
+    char *path = xstrdup(run->file.path);
+    run_journal_end(server, run);
+    run_free(run);
+    memmove(server->runs.items + i, server->runs.items + i + 1,
+            (--server->runs.count - i) * sizeof *server->runs.items);
+    agent_end(server->agent, path);
+    free(path);
+}
+
+bool journal_forwarder_step(struct server *server, struct loop_share share)
+{
+    for (size_t i = 0; i < server->runs.count; i++) {
+        struct run *run = server->runs.items[i];
+        if (!run_journal_capture(run))
+            continue;
+        journal_forwarder_release_runs(run);
+        if (run_journal_capture(run)->sessions && !run_journal_capture(run)->programs)
+            journal_forwarder_end_run(server, i--);
+    }
+    return agent_step(server->agent, share);
+}
+
+void journal_forwarder_finish(struct server *server)
+{
+    journal_forwarder_step(server, loop_share_new(0));
+    for (size_t i = server->runs.count; i-- > 0;)
+        journal_forwarder_end_run(server, i);
+    agent_disconnect(server->agent);
+}
+
+/* ---- timeout ----
+ *
+ * Waiting for the other end of a stream between hosts must end: no peer reports that no
+ * program of the run has it.
+ *
+ * Agents' chunks normally arrive after a few milliseconds, or some hundred if a queue is long; a
+ * lost packet or a restored link delays TCP by a second or a few.  Pending events are not drawn,
+ * so a longer timeout would make the user of a live diagram wait. */
+
+#define TIMEOUT_NS 5000000000u
+
+/* Writes the timeout to the journal, so that a later reader gets the same order. */
+static bool stream_timeout_write_journal(struct server *server, struct run *run, uint64_t stream)
+{
+    struct encoder out = {0};
+    remote_end_encode_alone(&out, stream);
+    bool noted = run_journal_append(server, run, CHUNK_ALONE, 0, &out);
+    server->behind |= noted;
+    encoder_free(&out);
+    return noted;
+}
+
+void stream_timeout_check(struct server *server)
+{
+    uint64_t now = loop_clock_ns(), stream;
+    for (size_t i = 0; i < server->runs.count; i++) {
+        struct run *run = server->runs.items[i];
+        if (!run->status.live || !run_journal_capture(run) || run->status.finished ||
+            capture_is_ahead(run_journal_capture(run)))
+            continue;
+        while (order_stream_late(run->order, now, TIMEOUT_NS, &stream) &&
+               stream_timeout_write_journal(server, run, stream))
+            ;
+    }
+}
+
+/* ---- merging ---- */
+
+#define BATCH_BYTES (256u << 10)
+
+struct merged_journal {
+    const char *path;
+    struct outgoing_stream *stream;
+    struct forwarded_source *origin;
+    bool begun, done;
+};
+
+static bool journal_merge_report_error(const char *path, const char *why)
+{
+    fprintf(stderr, "poet merge: %s: %s\n", path, why);
+    return false;
+}
+
+static bool open_all(struct merged_journal *all, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *why;
+        all[i].stream = outgoing_stream_of_file(all[i].path, &why);
+        if (!all[i].stream)
+            return journal_merge_report_error(all[i].path, why);
+        for (size_t k = 0; k < i; k++)
+            if (all[i].stream->run && all[k].stream->run &&
+                memcmp(all[i].stream->id, all[k].stream->id, FORWARD_ID_BYTES) == 0)
+                return journal_merge_report_error(all[i].path, "duplicate journal");
+        all[i].origin = forwarded_source_new(all[i].stream->id);
+    }
+    return true;
+}
+
+/* Writes the next chunks of a file to the journal; at first only until its first program is
+ * there, so that no wait for a program of a later file times out. */
+static bool journal_merge_take_chunks(struct server *server, struct run *run,
+                                      struct merged_journal *file, struct encoder *raw)
+{
+    bool begun = file->begun;
+    struct forwarded_chunk chunk;
+    uint64_t first = file->stream->next;
+    uint32_t count = 0;
+    const char *why = NULL;
+    raw->size = 0;
+    for (; raw->size < BATCH_BYTES && begun == file->begun &&
+           outgoing_stream_next(file->stream, &chunk);
+         count++) {
+        encode_forwarded_chunk(raw, &chunk);
+        file->begun |= chunk.kind == CHUNK_SESSION;
+    }
+    file->done = !count;
+    if (!count)
+        return true;
+    capture_lock(server->taker);
+    enum receive_result took = forwarded_source_receive(file->origin, run_journal_capture(run),
+                                                        first, count, raw->data, raw->size, &why);
+    capture_unlock(server->taker);
+    if (took == RECEIVE_DONE)
+        return true;
+    return journal_merge_report_error(took == RECEIVE_FULL ? run->file.path : file->path,
+                                      took == RECEIVE_FULL ? strerror(errno) : why);
+}
+
+/* In turn: what one did waits in the order for what another did before. */
+static bool journal_merge_take_all(struct server *server, struct run *run,
+                                   struct merged_journal *all, size_t count)
+{
+    struct encoder raw = {0};
+    bool more = true, good = true;
+    struct loop_share share = loop_share_new(UINT64_MAX / 2);
+    while (more && good) {
+        more = false;
+        for (size_t i = 0; i < count && good; i++) {
+            good = all[i].done || journal_merge_take_chunks(server, run, &all[i], &raw);
+            more |= !all[i].done;
+        }
+        while (good && !journal_reader_step(server, share, share))
+            ;
+    }
+    encoder_free(&raw);
+    return good && journal_reader_finish(server, run, share);
+}
+
+bool journal_merge(struct server *server, const char *const *files, size_t count)
+{
+    struct merged_journal *all = xcalloc(count, sizeof *all);
+    char why[512];
+    struct run *run = NULL;
+    for (size_t i = 0; i < count; i++)
+        all[i].path = files[i];
+    bool good = open_all(all, count);
+    if (good) {
+        const char *key = all[0].stream->run;
+        run = run_registry_find(&server->runs, key && *key ? key : "merged", why, sizeof why);
+        good = run || journal_merge_report_error(server->runs.output, why);
+    }
+    if (good)
+        run_journal_open(server, run);
+    good = good && journal_merge_take_all(server, run, all, count);
+    for (size_t i = 0; i < count; i++) {
+        if (good && journal_follower_is_truncated(all[i].stream->following))
+            journal_merge_report_error(all[i].path,
+                                       "is damaged or truncated; data up to that point was used");
+        if (all[i].stream)
+            outgoing_stream_free(all[i].stream);
+        if (all[i].origin)
+            forwarded_source_free(all[i].origin);
+    }
+    free(all);
+    return good;
 }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "server/connections/run_journal.h"
 #include "server/connections/event_server.h"
+#include "server/eventloop/event_loop.h"
 #include "server/osmetrics/usage_sampler.h"
 #include "server/osmetrics/switch_reader.h"
 #include "server/journal/capture.h"
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #define DOOR_NS 100000000u /* least interval between two holds of the capture lock */
 #define USAGES_HELD 32u
@@ -29,13 +29,6 @@ struct process_sampler {
     uint64_t due_ns; /* when the capture lock is taken again */
     bool fast; /* more often than the loop looks by itself */
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static void process_sampler_write_journal(struct connection *peer, unsigned kind,
                                           const struct encoder *body);
@@ -88,9 +81,14 @@ static struct sampled_thread *threads_of(const struct connection *peer, size_t *
     *count = 0;
     for (const struct shared_queue *q = peer->program->queues; q; q = q->next)
         if (!q->done && *count < peer->program->queue_count)
-            threads[(*count)++] =
-                (struct sampled_thread){.code = q->head->thread,
-                                        .tid = peer->watch->same_numbers ? (pid_t)q->head->tid : 0};
+            threads[(*count)++] = (struct sampled_thread){
+                .code = q->head->thread,
+                .tid = peer->watch->same_numbers ? (pid_t)q->head->tid : 0,
+                .futex_word = atomic_load_explicit(&q->head->futex_word, memory_order_relaxed),
+                .futex_site = atomic_load_explicit(&q->head->futex_site, memory_order_relaxed),
+                .futex_library =
+                    atomic_load_explicit(&q->head->futex_library, memory_order_relaxed),
+                .futex_once = atomic_load_explicit(&q->head->futex_once, memory_order_relaxed)};
     return threads;
 }
 
@@ -186,11 +184,11 @@ static void process_sampler_poll(struct connection *peer, uint64_t now)
 static void process_sampler_poll_last(struct connection *peer)
 {
     struct process_sampler *w = peer->watch;
-    process_sampler_lock_capture(peer, now_ns());
-    process_sampler_take_sample(peer, now_ns());
+    process_sampler_lock_capture(peer, loop_monotonic_ns());
+    process_sampler_take_sample(peer, loop_monotonic_ns());
     if (w->switches)
         switch_reader_read(w->switches, true, &w->switched);
-    process_sampler_lock_capture(peer, now_ns());
+    process_sampler_lock_capture(peer, loop_monotonic_ns());
 }
 
 #define LOOP_HERTZ 100u /* the loop looks at least so often (main.c) */
@@ -224,7 +222,7 @@ void process_sampler_rate(struct connection *peer, unsigned hertz)
 
 void process_sampler_step(struct server *server)
 {
-    uint64_t now = now_ns();
+    uint64_t now = loop_monotonic_ns();
     for (struct connection *peer = server->peers; peer; peer = peer->next)
         if (peer->watch && peer->program && !peer->closed && !peer->ending)
             process_sampler_poll(peer, now);

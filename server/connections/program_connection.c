@@ -1,30 +1,23 @@
 #define _GNU_SOURCE
 #include "server/connections/program_connection.h"
 
-#include "server/decode/loss_records.h"
-#include "server/eventloop/server_log.h"
+#include "base/alloc.h"
 #include "server/checkpoint/checkpoint_write.h"
-#include "server/decode/shared_queue.h"
-#include "server/connections/run_journal.h"
 #include "server/connections/agent_connection.h"
-#include "server/connections/cell_sampler.h"
-#include "server/connections/shared_memory_setup.h"
-#include "server/connections/heap_sampler.h"
-#include "server/connections/journal_forwarder.h"
-#include "server/connections/stream_timeout.h"
 #include "server/connections/event_server.h"
+#include "server/connections/shared_memory.h"
 #include "server/connections/journal_reader.h"
 #include "server/connections/measurement_settings.h"
 #include "server/connections/process_sampler.h"
-#include "server/connections/client_options.h"
+#include "server/connections/run_journal.h"
+#include "server/decode/loss_records.h"
+#include "server/decode/shared_queue.h"
+#include "server/eventloop/event_loop.h"
 #include "server/journal/capture.h"
-#include "server/eventloop/loop_turn.h"
-#include "base/alloc.h"
 #include "wire/limits.h"
-#include "wire/text.h"
 #include "wire/program_messages.h"
+#include "wire/text.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -263,7 +256,7 @@ static enum readiness program_connection_readiness(struct connection *peer)
                : READY;
 }
 
-/* Files are written for who is here, and might write them himself. */
+/* Writes files only for a program of this host, which could write them itself. */
 static bool program_connection_request_report(struct connection *peer, struct decoder *in,
                                               const char **error)
 {
@@ -290,30 +283,12 @@ static void program_connection_receive_message(struct connection *peer, unsigned
     struct decoder in = decoder_init(body, size);
     if (type == MESSAGE_WAKE) {
         peer->woken = true; /* many may come at once */
-    } else if (type == MESSAGE_THREAD) {
-        error = register_queue(peer, &in);
+    } else if (shared_memory_receive(peer, type, &in, &error)) {
         ok = error == NULL;
-    } else if (type == MESSAGE_REGION) {
-        error = register_region(peer, &in);
-        ok = error == NULL;
-    } else if (type == MESSAGE_ENTRIES) {
-        error = register_call_ring(peer, &in);
-        ok = error == NULL;
-    } else if (type == MESSAGE_CARRIER) {
-        error = register_carrier_ring(peer, &in);
-        ok = error == NULL;
-        if (ok)
+        if (ok && type == MESSAGE_CARRIER)
             socket_message(peer, type, body, size); /* what it is called */
-    } else if (type == MESSAGE_HEAP) {
-        int fd = channel_receive_descriptor(&peer->channel);
-        error = heap_sampler_begin(peer, &in, fd);
-        ok = error == NULL;
-    } else if (type == MESSAGE_METRIC && client_options_receive(peer, body, size)) {
+    } else if (type == MESSAGE_METRIC && measurement_option_receive(peer, body, size)) {
         loop_turn_set_activity("messages of programs");
-    } else if (type == MESSAGE_SAMPLED_CELLS) {
-        int fd = channel_receive_descriptor(&peer->channel);
-        error = cell_sampler_begin(peer, &in, fd);
-        ok = error == NULL;
     } else if (type == MESSAGE_REPORT) {
         ok = program_connection_request_report(peer, &in, &error);
     } else if (type == MESSAGE_SLOTS) {
@@ -458,8 +433,7 @@ static void program_connection_on_disconnect(struct connection *peer)
     const struct program_session *session = session_of(peer);
     drain_last(peer);
     process_sampler_end(peer);
-    heap_sampler_end(peer);
-    cell_sampler_end(peer);
+    shared_memory_end(peer);
     struct capture_thread *taker = program_connection_lock_capture(peer);
     capture_read_profiles(taker, peer->program, true);
     program_connection_count_remaining(peer, session, &losses);
@@ -470,7 +444,7 @@ static void program_connection_on_disconnect(struct connection *peer)
     uint64_t journalled = program_connection_report_losses(peer, &losses);
     program_connection_log_losses(peer, losses.events);
     program_connection_report_gap(peer, losses.events, journalled);
-    program_connection_write_journal(peer, CHUNK_HANGUP, 0, NULL, 0, true);
+    agent_connection_hang_up(peer->server, peer->run, peer->program->session);
     peer->server->retired_count += peer->program->queue_count;
     captured_program_free(taker, peer->program, &peer->server->retired);
     capture_unlock(taker);
@@ -510,6 +484,7 @@ void program_connection_finish(struct server *server)
         journal_forwarder_finish(server);
         return;
     }
+    agent_connection_finish(server);
     for (size_t i = 0; i < server->runs.count; i++) {
         struct run *run = server->runs.items[i];
         if (run->status.live && run_journal_capture(run) && !run->status.finished &&

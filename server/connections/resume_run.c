@@ -2,13 +2,13 @@
 #include "server/connections/resume_run.h"
 
 #include "base/alloc.h"
-#include "server/checkpoint/output_path.h"
+#include "server/checkpoint/run_registry.h"
 #include "server/checkpoint/trace_replay.h"
-#include "server/eventloop/server_log.h"
+#include "server/eventloop/event_loop.h"
 #include "server/connections/run_journal.h"
 #include "server/connections/agent_connection.h"
 #include "server/connections/event_server.h"
-#include "server/tracefile/tracefile_resume.h"
+#include "server/tracefile/tracefile.h"
 #include "server/journal/journal_write.h"
 #include "server/journal/capture.h"
 

@@ -8,7 +8,7 @@ struct error;
 struct server;
 
 /* Resumes the run in the server's FILE if only agents contributed to it and it has not ended;
- * else makes way for a new one (output_path.h).  Must be called before connections are accepted.
+ * else makes way for a new one (run_registry.h).  Must be called before connections are accepted.
  * The file's state is restored immediately, the rest of its journal is delivered as if it had
  * just been received.  Returns false with the reason in *error. */
 bool resume_run(struct server *server, struct error *error);

@@ -38,6 +38,20 @@ void run_journal_open(struct server *server, struct run *run)
         run_journal_begin_stream(server, run);
 }
 
+bool run_journal_append(struct server *server, const struct run *run, unsigned kind,
+                        uint32_t session, const struct encoder *body)
+{
+    capture_lock(server->taker);
+    bool fits = !body->failed && journal_append(run_journal_capture(run),
+                                                &(struct chunk){.kind = (uint16_t)kind,
+                                                                .session = session,
+                                                                .data = body->data,
+                                                                .size = (uint32_t)body->size},
+                                                1, false);
+    capture_unlock(server->taker);
+    return fits;
+}
+
 void run_journal_end(struct server *server, struct run *run)
 {
     uint8_t data[8];

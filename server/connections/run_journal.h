@@ -12,8 +12,14 @@ static inline struct capture *run_journal_capture(const struct run *run)
 {
     return run_addon(&run->addons, RUN_ADDON_CAPTURE);
 }
-void run_journal_attach(struct run *run, struct capture *capture); /* the run then owns it */
+/* Attaches what is captured to its run, which then owns it. */
+void run_journal_attach(struct run *run, struct capture *capture);
+/* Opens the journal of a run, if it is not open. */
 void run_journal_open(struct server *server, struct run *run);
+/* Appends a chunk, of a session where its kind has one.  Returns false if the body failed, or does
+ * not fit.  Must not hold the capture lock. */
+bool run_journal_append(struct server *server, const struct run *run, unsigned kind,
+                        uint32_t session, const struct encoder *body);
 /* Says in its file that the run ends here. */
 void run_journal_end(struct server *server, struct run *run);
 

@@ -1,18 +1,90 @@
 #define _GNU_SOURCE
 #include "server/connections/viewer_connection.h"
 
-#include "server/queries/referenced_lines.h"
-#include "server/checkpoint/idle_eviction.h"
-#include "server/connections/external_metrics.h"
-#include "server/connections/program_connection.h"
+#include "server/checkpoint/run_registry.h"
 #include "server/connections/event_server.h"
-
-#include "wire/request_body.h"
+#include "server/connections/program_connection.h"
+#include "server/connections/run_journal.h"
+#include "server/eventloop/event_loop.h"
+#include "server/journal/capture.h"
+#include "server/queries/referenced_lines.h"
+#include "server/run/metrics.h"
 #include "wire/limits.h"
+#include "wire/program_messages.h"
+#include "wire/request.h"
 #include "wire/text.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- external metrics ---- */
+
+static bool external_metrics_write_journal(const struct connection *peer, enum message_type kind,
+                                           const struct encoder *body)
+{
+    return run_journal_append(peer->server, peer->run, kind, PROGRAM_METRICS_NO_PROCESS, body);
+}
+
+/* How many there are already. */
+static uint32_t external_metrics_name_count(const struct run *run)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < program_metrics_names(run); i++)
+        n += program_metrics_name_at(run, i)->session == PROGRAM_METRICS_NO_PROCESS;
+    return n;
+}
+
+/* Named at once, so that the next one finds it, and in the journal; 0: there are too many, or there
+ * is no room. */
+static uint32_t external_metrics_code(const struct connection *peer, char *name, char *unit)
+{
+    uint32_t code = program_metrics_code(peer->run, name);
+    if (code || external_metrics_name_count(peer->run) >= METRIC_SAMPLED_MOST)
+        return code;
+    struct program_metric_name metric = {.session = PROGRAM_METRICS_NO_PROCESS,
+                                         .code = METRIC_SAMPLED_CODES +
+                                                 external_metrics_name_count(peer->run),
+                                         .kind = METRIC_SAMPLED,
+                                         .name = name,
+                                         .unit = unit};
+    struct encoder body = {0};
+    encode_metric(&body, &(struct metric_message){metric.code, metric.kind, text_view_of(name),
+                                                  text_view_of(unit)});
+    bool fits = external_metrics_write_journal(peer, MESSAGE_METRIC, &body);
+    encoder_free(&body);
+    if (fits)
+        program_metrics_declare(peer->run, &metric);
+    return fits ? metric.code : 0;
+}
+
+static void external_metrics_write_sample(const struct connection *peer, uint32_t code,
+                                          int64_t value)
+{
+    struct encoder body = {0};
+    encode_u64(&body, loop_monotonic_ns());
+    encode_u32(&body, 1);
+    encode_u32(&body, code);
+    encode_u64(&body, (uint64_t)value);
+    external_metrics_write_journal(peer, MESSAGE_SAMPLED_CELLS, &body);
+    encoder_free(&body);
+}
+
+/* Receives the body of a viewer's CELLS, which is ignored if the run is not live.  Sets
+ * in->error if it is malformed. */
+static void external_metrics_receive(struct connection *peer, struct decoder *in)
+{
+    char *name = decode_name(in, MESSAGE_LABEL_BYTES - 1),
+         *unit = decode_name(in, MESSAGE_LABEL_BYTES - 1);
+    int64_t value = (int64_t)decode_u64(in);
+    if (decoder_finish(in) && *name && peer->run && peer->run->status.live &&
+        run_journal_capture(peer->run) && peer->run->programs.connected) {
+        uint32_t code = external_metrics_code(peer, name, unit);
+        if (code)
+            external_metrics_write_sample(peer, code, value);
+    }
+    free(name);
+    free(unit);
+}
 
 #define FED_LAG_NS 1000000000u /* what an order may be behind without a word */
 #define DUMP_BYTES (256u << 10)
@@ -134,7 +206,8 @@ static void on_select(struct connection *peer, uint32_t id, struct decoder *in)
     uint8_t flags = decoder_remaining(in) ? decode_u8(in) : 0;
     size_t index = decoder_finish(in) ? viewer_find_run(peer->server, which) : SIZE_MAX;
     const char *why = NULL;
-    struct run *run = index == SIZE_MAX ? NULL : idle_reload_run(&peer->server->runs, index, &why);
+    struct run *run =
+        index == SIZE_MAX ? NULL : run_registry_reload(&peer->server->runs, index, &why);
     struct response reply = {&peer->out, id, 0};
     peer->follows_newest = !*which;
     if (run) {
@@ -297,7 +370,7 @@ void viewer_notify(struct server *server)
         bool newer = peer->follows_newest && !stays && server->runs.count &&
                      viewer_newest_run(server) != peer->run;
         struct run *latest =
-            newer ? idle_reload_run(&server->runs, server->runs.count - 1, &why) : NULL;
+            newer ? run_registry_reload(&server->runs, server->runs.count - 1, &why) : NULL;
         bool another = latest != NULL;
         if (another)
             select_run(peer, latest, peer->known.named);

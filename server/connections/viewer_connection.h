@@ -1,5 +1,5 @@
-/* Connections of viewers: answers their requests and sends notifications.  The server never
- * waits for a slow viewer. */
+/* Connections of viewers: answers their requests, sends notifications, and records the external
+ * metrics that they send (poet watch).  The server never waits for a slow viewer. */
 #ifndef SERVER_CONNECTIONS_VIEWER_CONNECTION_H
 #define SERVER_CONNECTIONS_VIEWER_CONNECTION_H
 

@@ -2,119 +2,23 @@
 #define _GNU_SOURCE
 #include "server/decode/declarations.h"
 
-#include "server/decode/remote_ends.h"
+#include "base/alloc.h"
 #include "server/decode/heap_records.h"
 #include "server/decode/metric_records.h"
-#include "server/decode/usage_records.h"
+#include "server/decode/os_records.h"
+#include "server/decode/remote_ends.h"
 #include "server/run/awaits.h"
-#include "server/run/inherited_holds.h"
-#include "server/run/input_store.h"
 #include "server/run/cpu_placement.h"
+#include "server/run/input_store.h"
+#include "server/run/run_processes.h"
+#include "server/run/untraced_reasons.h"
 #include "server/timing/placements.h"
+#include "wire/program_messages.h"
 #include "wire/task_placement.h"
 #include "wire/text.h"
-#include "wire/program_messages.h"
-
-#include "server/run/untraced_reasons.h"
-#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool has_ended(const struct program_session *session, uint32_t thread)
-{
-    uint32_t line = program_session_line(session, thread);
-    return line && order_line_closed(session->run->order, line);
-}
-
-struct thread_state *thread_state_for(struct program_session *session, uint32_t thread)
-{
-    struct thread_state *state = map_get(&session->threads, thread, 0);
-    if (!state) {
-        state = xcalloc(1, sizeof *state);
-        state->thread = thread;
-        if (has_ended(session,
-                      thread)) { /* and was forgotten: what it still does comes after its end */
-            uint32_t line = program_session_line(session, thread);
-            state->last[0] = (struct event_id){line, order_line_highest(session->run->order, line)};
-        }
-        map_put(&session->threads, thread, 0, state);
-    }
-    return state;
-}
-
-void program_session_forget_ended(struct program_session *session)
-{
-    uint32_t *ended = xmalloc((session->threads.count + 1) * sizeof *ended);
-    size_t count = 0;
-    for (struct map_walk walk = {.map = &session->threads}; map_next(&walk);) {
-        const struct thread_state *state = walk.value;
-        if (!state->held_count && !state->ready && !state->doubt &&
-            has_ended(session, state->thread))
-            ended[count++] = state->thread;
-    }
-    while (count) {
-        struct thread_state *state = map_remove(&session->threads, ended[--count], 0);
-        free(state->held);
-        free(state);
-    }
-    free(ended);
-}
-
-uint32_t program_session_line(const struct program_session *session, uint32_t code)
-{
-    if (code < session->line_room && session->lines[code])
-        return session->lines[code];
-    return code < NEAR_LINES ? 0 : (uint32_t)(uintptr_t)map_get(&session->sparse_lines, code, 0);
-}
-
-bool program_session_is_foreign(const struct program_session *session, uint32_t code)
-{
-    uintptr_t place = session->high_count ? (uintptr_t)map_get(&session->foreign, code, 0) : 0;
-    return place && line_identity_has_changed(&session->run->identities, session->highs[place - 1],
-                                              session->number);
-}
-
-static bool is_own(const struct program_session *session, uint64_t high)
-{
-    return high == session->instance &&
-           !line_identity_has_changed(&session->run->identities, high, session->number);
-}
-
-/* Whose it is may be known later. */
-static void note_foreign(struct program_session *session, const struct line_message *message)
-{
-    if (is_own(session, message->high))
-        return;
-    session->highs = array_reserve(session->highs, &session->high_room, session->high_count + 1,
-                                   sizeof *session->highs);
-    session->highs[session->high_count++] = message->high;
-    map_put(&session->foreign, message->code, 0, (void *)(uintptr_t)session->high_count);
-}
-
-void declarations_notify(struct program_session *session, enum declaration_kind what, uint32_t code)
-{
-    for (struct thread_state *state = map_remove(&session->waiting, what, code), *next; state;
-         state = next) {
-        next = state->next;
-        state->next = NULL;
-        state->ready = true;
-        session->ready_count++;
-    }
-}
-
-static void set_line(struct program_session *session, uint32_t code, uint32_t line)
-{
-    declarations_notify(session, DECLARED_LINE, code);
-    /* codes are declared in any order, but without large gaps */
-    if (code >= NEAR_LINES + 2 * session->own_line_count) {
-        map_put(&session->sparse_lines, code, 0, (void *)(uintptr_t)line);
-        return;
-    }
-    session->lines =
-        array_reserve_zeroed(session->lines, &session->line_room, code + 1, sizeof *session->lines);
-    session->lines[code] = line;
-}
 
 static bool read_type(struct program_session *session, struct decoder *in)
 {
@@ -131,7 +35,7 @@ static bool read_type(struct program_session *session, struct decoder *in)
         else if (!order_after(session->run->order, type, session->types[earlier]))
             decoder_fail(in, "a type comes after too many others");
     }
-    declarations_notify(session, DECLARED_TYPE, message.code);
+    thread_states_notify(session, DECLARED_TYPE, message.code);
     return !in->error;
 }
 
@@ -160,100 +64,8 @@ static bool read_shape(struct program_session *session, struct decoder *in)
     if (!*at)
         *at = xmalloc(sizeof shape);
     **at = shape;
-    declarations_notify(session, DECLARED_SHAPE, message.code);
+    thread_states_notify(session, DECLARED_SHAPE, message.code);
     return true;
-}
-
-/* ---- losses ---- */
-
-#define EARLY_MOST 4096u /* beyond it they are only counted */
-
-/* Of a line that is not known yet; a disk that is full may never take it. */
-static void declarations_lose_early(struct program_session *session, struct early_loss loss)
-{
-    if (session->early_count == EARLY_MOST)
-        return;
-    session->early = array_reserve(session->early, &session->early_room, session->early_count + 1,
-                                   sizeof *session->early);
-    session->early[session->early_count++] = loss;
-}
-
-static void declarations_lose_declared(struct program_session *session, uint32_t code)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < session->early_count; i++) {
-        struct early_loss loss = session->early[i];
-        if (loss.code == code && program_session_is_foreign(session, code))
-            continue;
-        if (loss.code == code)
-            order_note_loss(session->run->order, program_session_line(session, code), loss.first,
-                            loss.count);
-        else
-            session->early[kept++] = loss;
-    }
-    session->early_count = kept;
-}
-
-/* ---- lines ---- */
-
-static void own_line(struct program_session *session, const struct line_message *message,
-                     uint32_t line, uint32_t thread)
-{
-    set_line(session, message->code, line);
-    session->own_lines = array_reserve(session->own_lines, &session->own_line_room,
-                                       session->own_line_count + 1, sizeof *session->own_lines);
-    session->own_lines[session->own_line_count++] = line;
-    if (run_line_at(session->run, line)->programs++ == 0)
-        order_resume_input(session->run->order, line);
-    struct event_id by = thread_state_for(session, thread)->last[0];
-    if ((message->flags & LINE_FOLLOWS) && by.line)
-        order_opened_by(session->run->order, line, by);
-    declarations_lose_declared(session, message->code);
-    if (cpu_placement_states(session->run)) /* it may have been on a carrier before */
-        placements_set_task_line(cpu_placement_tasks(session->run), session->number, message->code,
-                                 line);
-}
-
-static void open_line(struct program_session *session, const struct line_message *message,
-                      struct decoder *in, uint32_t thread)
-{
-    struct run_line line = {.process = session->process,
-                            .object = message->object,
-                            .entry = message->entry,
-                            .name = text_name(message->name)};
-    char *kind = text_name(message->kind);
-    bool known = line_identity_get(&session->run->identities, message->high, message->low) != 0;
-    uint32_t number = 0;
-    if (run_kind(session->run, kind) == 0)
-        decoder_fail(in, "too many line types");
-    else if (!(number = run_line(session->run, message->high, message->low, kind,
-                                 message->flags & LINE_SHARED, line)))
-        decoder_fail(in, "too many lines");
-    else if (known && is_own(session, message->high))
-        run_line_is(session->run, number, kind, message->flags & LINE_SHARED, line);
-    free(kind);
-    free(line.name);
-    if (!number)
-        return;
-    note_foreign(session, message);
-    own_line(session, message, number, thread);
-}
-
-static bool read_line(struct program_session *session, struct decoder *in, uint32_t thread)
-{
-    struct line_message message;
-    if (!decode_line(in, &message))
-        return false;
-    bool known = program_session_line(session, message.code) != 0;
-    if (message.code == 0 || !message.kind.size)
-        decoder_fail(in, "a line has no code or no kind");
-    else if (known && session->run->status.live)
-        decoder_fail(in, "duplicate line"); /* in a file: by what its state keeps, too */
-    else if (!known)
-        open_line(session, &message, in, thread);
-    else
-        note_foreign(session, &message);
-    return !in->error;
 }
 
 /* Returns the line of that code; 0, with in->error set, if it was not declared. */
@@ -289,26 +101,6 @@ static bool read_text(struct program_session *session, struct decoder *in)
     char *text = text_note(message.text);
     run_add_text(session->run, (struct event_id){line, message.number}, text);
     free(text);
-    return true;
-}
-
-/* Of a thread that lost records the next one comes after those, and after whatever those came
- * after. */
-static bool read_lost(struct program_session *session, struct decoder *in, uint32_t thread)
-{
-    struct lost_message message;
-    if (!decode_lost(in, &message))
-        return false;
-    if (thread)
-        thread_state_for(session, thread)->doubt = UNTRACED_LOST;
-    uint32_t line = program_session_line(session, message.line);
-    if (line && program_session_is_foreign(session, message.line))
-        return true; /* that one says itself what it lost */
-    if (line)
-        order_note_loss(session->run->order, line, message.first, message.count);
-    else
-        declarations_lose_early(session,
-                                (struct early_loss){message.line, message.first, message.count});
     return true;
 }
 
@@ -456,6 +248,18 @@ static bool read_held(struct program_session *session, struct decoder *in)
     return true;
 }
 
+static bool read_participants(struct program_session *session, struct decoder *in)
+{
+    struct participants_message message;
+    uint32_t line =
+        decode_participants(in, &message) ? announced_line(session, in, message.line) : 0;
+    if (!line)
+        return false;
+    run_lines_set_participants(&session->run->lines, line, message.count);
+    session->run->generation++;
+    return true;
+}
+
 /* A thread that runs tasks is called so. */
 static bool read_carrier(struct program_session *session, struct decoder *in)
 {
@@ -539,7 +343,7 @@ static void declarations_keep_fact(struct program_session *session, unsigned typ
         type == MESSAGE_UNTRACED || type == MESSAGE_SENT || type == MESSAGE_USAGE ||
         type == MESSAGE_HEAP || type == MESSAGE_METRIC || type == MESSAGE_SAMPLED_CELLS ||
         type == MESSAGE_CARRIER || type == MESSAGE_ENDS || type == MESSAGE_AWAITS ||
-        type == MESSAGE_HELD)
+        type == MESSAGE_HELD || type == MESSAGE_PARTICIPANTS)
         declarations_add_fact(session, type, in->data, in->size, thread);
     else if (type == MESSAGE_NAME)
         declarations_keep_name(session, *in, thread);
@@ -559,13 +363,13 @@ bool handle_declaration(struct program_session *session, unsigned type, struct d
     case MESSAGE_SHAPE:
         return read_shape(session, in);
     case MESSAGE_LINE:
-        return read_line(session, in, thread);
+        return declared_line_read(session, in, thread);
     case MESSAGE_NAME:
         return read_rename(session, in);
     case MESSAGE_ANNOTATION:
         return read_text(session, in);
     case MESSAGE_LOST:
-        return read_lost(session, in, thread);
+        return declared_line_read_lost(session, in, thread);
     case MESSAGE_OBJECT:
         return read_object(session, in);
     case MESSAGE_KIND:
@@ -586,6 +390,8 @@ bool handle_declaration(struct program_session *session, unsigned type, struct d
         return read_awaits(session, in, thread);
     case MESSAGE_HELD:
         return read_held(session, in);
+    case MESSAGE_PARTICIPANTS:
+        return read_participants(session, in);
     case MESSAGE_USAGE:
         return usage_records_decode(
             &(struct usage_target){session->run, session->process, session, program_session_line},
@@ -611,4 +417,107 @@ bool handle_declaration(struct program_session *session, unsigned type, struct d
         decoder_fail(in, "is not a program message");
         return false;
     }
+}
+
+/* ---- is all declared that a slot names? ---- */
+
+static bool has_line(const struct program_session *session, uint32_t code,
+                     struct missing_declaration *missing)
+{
+    *missing = (struct missing_declaration){DECLARED_LINE, code};
+    return program_session_line(session, code) != 0;
+}
+
+static bool has_type(const struct program_session *session, uint16_t type,
+                     struct missing_declaration *missing)
+{
+    *missing = (struct missing_declaration){DECLARED_TYPE, type};
+    return type >= LIMIT_TYPES || type == 0 ||
+           session->types[type]; /* the impossible is refused later */
+}
+
+/* Another thread may have announced them, through its own queue. */
+static bool has_types_after(const struct program_session *session, struct decoder in,
+                            struct missing_declaration *missing)
+{
+    struct type_message message;
+    bool good = decode_type(&in, &message); /* a bad one is refused later */
+    for (unsigned i = 0; good && i < message.after_count; i++)
+        if (message.after[i] != message.code && !has_type(session, message.after[i], missing))
+            return false;
+    return true;
+}
+
+static bool has_types_of_steps(const struct program_session *session, struct decoder in,
+                               struct missing_declaration *missing)
+{
+    struct shape_message message;
+    bool good = decode_shape(&in, &message);
+    for (unsigned i = 0; good && i < message.count; i++)
+        if (!has_type(session, message.steps[i].type_a, missing) ||
+            !has_type(session, message.steps[i].type_b, missing))
+            return false;
+    return true;
+}
+
+static bool has_control(const struct program_session *session, const struct ring_slot *slot,
+                        struct missing_declaration *missing)
+{
+    struct decoder in = decoder_init(slot + 1, slot->payload_bytes);
+    switch (slot->flags) {
+    case MESSAGE_NAME:
+    case MESSAGE_ANNOTATION:
+    case MESSAGE_LOST:
+    case MESSAGE_OBJECT:
+    case MESSAGE_KIND:
+    case MESSAGE_CLOSE:
+    case MESSAGE_AWAITS:
+    case MESSAGE_HELD:
+    case MESSAGE_PARTICIPANTS:
+        return has_line(session, decode_u32(&in), missing); /* all of them begin with it */
+    case MESSAGE_TYPE:
+        return has_types_after(session, in, missing);
+    case MESSAGE_SHAPE:
+        return has_types_of_steps(session, in, missing);
+    default:
+        return true;
+    }
+}
+
+static bool has_partners(const struct program_session *session, const struct ring_slot *slot,
+                         struct missing_declaration *missing)
+{
+    size_t before = slot_prefix_bytes(slot);
+    if (before == SIZE_MAX)
+        return true; /* it is refused */
+    struct decoder in =
+        decoder_init((const char *)(slot + 1) + before, slot->payload_bytes - before);
+    while (decoder_remaining(&in) >= 16) {
+        if (!has_line(session, decode_u32(&in), missing))
+            return false;
+        decode_bytes(&in, 12);
+    }
+    return true;
+}
+
+bool declarations_complete(const struct program_session *session, const struct ring_slot *slot,
+                           struct missing_declaration *missing)
+{
+    if (slot->shape == SHAPE_CONTROL)
+        return has_control(session, slot, missing);
+    bool keyed = (slot->flags & SLOT_KEYED) || (slot->flags & SLOT_RELATION) == RELATION_GROUP;
+    if (!has_line(session, slot->line_a, missing) ||
+        (slot->line_b && !keyed && !has_line(session, slot->line_b, missing)) ||
+        (slot->about && !has_line(session, slot->about, missing)))
+        return false;
+    if (slot->shape >= SHAPE_COMPOUND) {
+        unsigned i = slot->shape - SHAPE_COMPOUND;
+        const struct event_shape *shape = i < LIMIT_SHAPES ? session->shapes[i] : NULL;
+        *missing = (struct missing_declaration){DECLARED_SHAPE, slot->shape};
+        return shape && (slot->line_b || !shape->two_lines);
+    }
+    if (slot->flags & SLOT_PARTNERS && !keyed && !has_partners(session, slot, missing))
+        return false;
+    *missing = (struct missing_declaration){DECLARED_TYPE, slot->shape};
+    return slot->shape < LIMIT_TYPES && session->types[slot->shape];
 }

@@ -46,7 +46,7 @@ struct program_session {
     size_t high_count, high_room;
     struct recent_site {
         uint64_t address;
-        uint32_t thread, context; /* run.h */
+        uint32_t thread, context, caller; /* struct site */
         uint32_t site;
     } sites[SITE_CACHE];
     struct map threads; /* code of own line -> struct thread_state */
@@ -61,6 +61,14 @@ struct program_session {
         uint64_t first, count;
     } *early; /* received over the connection, which may be faster than the line's queue */
     size_t early_count, early_room;
+    /* Context switches of threads that are not declared yet: the kernel's records come by another
+     * way than the program's. */
+    struct early_switch {
+        uint32_t code;
+        unsigned kind, cpu; /* SWITCH_*; UINT_MAX: unknown */
+        int64_t at_ns;
+    } *switches;
+    size_t switch_count, switch_room;
     uint32_t batch; /* region of the journal that slots come from */
     bool stale; /* a part of the journal that is read again: all but its events is known */
 };
@@ -70,32 +78,43 @@ static inline struct run_process *program_session_process(const struct program_s
     return &session->run->processes.items[session->process];
 }
 
+/* ---- declared_lines.c ---- */
+
+/* Returns the state of a thread, created if there is none. */
 struct thread_state *thread_state_for(struct program_session *session, uint32_t thread);
 /* Frees the state of threads whose lines are closed, from which no more slots can come; a
  * program may have had millions of them. */
 void program_session_forget_ended(struct program_session *session);
-/* declarations_complete.c: returns true if all codes that the slot names were declared; else
- * sets *missing to the first that was not. */
+/* Marks the threads that wait for this declaration as ready. */
+void thread_states_notify(struct program_session *session, enum declaration_kind what,
+                          uint32_t code);
+/* Returns the line of the run that has this code; 0: it was not declared. */
+uint32_t program_session_line(const struct program_session *session, uint32_t code);
+/* Returns whether the line belongs to another program.  Only that program may send events of it;
+ * others' events may name it as object or partner. */
+bool program_session_is_foreign(const struct program_session *session, uint32_t code);
+/* Decode the bodies of a LINE and of a LOST; return false with in->error set. */
+bool declared_line_read(struct program_session *session, struct decoder *in, uint32_t thread);
+bool declared_line_read_lost(struct program_session *session, struct decoder *in, uint32_t thread);
+/* Takes a context switch of a thread whose line may not be declared yet. */
+void declared_line_switch(struct program_session *session, const struct early_switch *one);
+
+/* ---- all declarations ---- */
+
+/* Returns true if all codes that the slot names were declared; else sets *missing to the first that
+ * was not. */
 struct missing_declaration {
     enum declaration_kind what;
     uint32_t code;
 };
 bool declarations_complete(const struct program_session *session, const struct ring_slot *slot,
                            struct missing_declaration *missing);
-/* Marks the threads that wait for this declaration as ready. */
-void declarations_notify(struct program_session *session, enum declaration_kind what,
-                         uint32_t code);
-uint32_t program_session_line(const struct program_session *session,
-                              uint32_t code); /* 0: not announced */
-/* Returns whether the line belongs to another program.  Only that program may send events of it;
- * others' events may name it as object or partner. */
-bool program_session_is_foreign(const struct program_session *session, uint32_t code);
 
 /* Decodes one message body, of a thread if it is not 0. Returns false with in->error set. */
 bool handle_declaration(struct program_session *session, unsigned type, struct decoder *in,
                         uint32_t thread);
 
-/* Decodes the measurements in a record's payload (activity_records.c). */
+/* Decodes the measurements in a record's payload (profile_records.c). */
 void program_session_decode_measured(struct program_session *session, uint32_t thread,
                                      const struct ring_slot *slot, struct event_id at);
 

@@ -1,7 +1,7 @@
 #include "server/decode/heap_records.h"
 
-#include "server/run/os_metrics.h"
 #include "server/run/heap_totals.h"
+#include "server/run/metrics.h"
 
 static uint32_t line_of(const struct usage_target *by, uint32_t code)
 {

@@ -2,7 +2,7 @@
 #ifndef SERVER_DECODE_HEAP_RECORDS_H
 #define SERVER_DECODE_HEAP_RECORDS_H
 
-#include "server/decode/usage_records.h"
+#include "server/decode/os_records.h"
 
 /* Decodes heap records.  Returns false with in->error set if they are malformed.  Allocations of
  * undeclared threads count as those of an unrecorded thread. */

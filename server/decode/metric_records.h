@@ -5,8 +5,7 @@
 #define SERVER_DECODE_METRIC_RECORDS_H
 
 #include "server/decode/profile_region_reader.h"
-#include "server/run/os_metrics.h"
-#include "server/run/program_metrics.h"
+#include "server/run/metrics.h"
 #include "wire/message.h"
 
 /* Appends the body of a METERS with all values that changed since the last one; returns false if

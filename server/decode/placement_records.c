@@ -6,9 +6,9 @@
 #include "server/run/cpu_placement.h"
 #include "server/timing/placements.h"
 #include "wire/limits.h"
+#include "wire/message.h"
 #include "wire/profile_snapshot.h"
 #include "wire/slot.h"
-#include "wire/varint.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

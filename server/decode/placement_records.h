@@ -4,7 +4,7 @@
  *
  * The body: u32 the task that is on the carrier when it begins, 0 none, and u64 since when; u64
  * switches lost before it; u64 a time; u32 the number of switches; then for each switch two
- * numbers, encoded as in wire/varint.h: the ns since the one before, and the task.  Tasks are
+ * numbers, encoded as in wire/message.h: the ns since the one before, and the task.  Tasks are
  * codes, times CLOCK_MONOTONIC's; after lost switches another body begins, with an unknown task
  * on the carrier. */
 #ifndef SERVER_DECODE_PLACEMENT_RECORDS_H

@@ -1,19 +1,70 @@
 #define _GNU_SOURCE
+#include "server/decode/program_session.h"
+
+#include "base/alloc.h"
 #include "server/decode/declarations.h"
 #include "wire/limits.h"
+#include "wire/program_messages.h"
 #include "wire/text.h"
-#include "base/alloc.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct run *program_session_run(const struct program_session *session) { return session->run; }
+/* ---- HELLO, the first message of every peer ---- */
+
+bool hello_message_decode(struct decoder *in, struct hello_message *hello)
+{
+    struct program_hello message;
+    *hello = (struct hello_message){0};
+    bool good = decode_hello(in, &message);
+    hello->version = message.version; /* of a bad one, too: it may be why */
+    hello->role = message.role;
+    if (!good)
+        return false;
+    if (message.role == ROLE_VIEWER)
+        return decoder_finish(in);
+    hello->run = text_name(message.run);
+    hello->environment = text_name(message.environment);
+    hello->path = text_name(message.path);
+    hello->host = text_name(message.host);
+    hello->pid = message.pid;
+    hello->instance = message.instance;
+    hello->clock_ns = message.clock_ns;
+    hello->wall_ns = message.wall_ns;
+    hello->arguments = xcalloc(message.argument_count + 1, sizeof *hello->arguments);
+    for (; hello->argument_count < message.argument_count; hello->argument_count++)
+        hello->arguments[hello->argument_count] = text_copy(decode_argument(in));
+    uint32_t variables = decode_variables(in);
+    hello->variables = xcalloc(variables + 1u, sizeof *hello->variables);
+    for (; hello->variable_count < variables; hello->variable_count++)
+        hello->variables[hello->variable_count] = text_copy(decode_argument(in));
+    if (message.clock_ns > INT64_MAX / 2 || message.wall_ns > INT64_MAX / 2)
+        decoder_fail(in, "invalid timestamp");
+    return decoder_finish(in);
+}
+
+void hello_message_free(struct hello_message *hello)
+{
+    free(hello->run);
+    free(hello->environment);
+    free(hello->path);
+    free(hello->host);
+    for (size_t i = 0; i < hello->argument_count; i++)
+        free(hello->arguments[i]);
+    free(hello->arguments);
+    for (size_t i = 0; i < hello->variable_count; i++)
+        free(hello->variables[i]);
+    free(hello->variables);
+    *hello = (struct hello_message){0};
+}
+
+/* ---- sessions ---- */
+
 uint32_t program_session_own_line(const struct program_session *session, uint32_t code)
 {
     return program_session_line(session, code);
 }
-uint32_t program_session_number(const struct program_session *session) { return session->number; }
 
 struct program_session *program_session_new(struct run *run, uint32_t number,
                                             struct hello_message *hello)
@@ -47,22 +98,42 @@ struct program_session *program_session_new(struct run *run, uint32_t number,
     return session;
 }
 
-/* From where a record was made: with the calls that led there, where it bears them. */
-static uint32_t site_of(struct program_session *session, uint32_t thread,
-                        const struct ring_slot *slot)
+/* Returns the site of the innermost caller in a record's call stack, or an end of site_table;
+ * 0: it has no call stack. */
+static uint32_t session_caller(struct program_session *session, const struct ring_slot *slot)
+{
+    static const uint32_t ends[STACK_ENDS] = {
+        [STACK_WHOLE] = 0, [STACK_CUT] = SITE_CUT, [STACK_UNKNOWN] = SITE_UNKNOWN};
+    const struct slot_stack *stack = slot_stack_of(slot);
+    uint32_t caller = stack ? ends[stack->end] : 0;
+    for (uint32_t i = stack ? stack->count : 0; i > 0; i--)
+        caller =
+            site_table_add(&session->run->sites, (struct site){.process = session->process,
+                                                               .address = stack->callers[i - 1],
+                                                               .caller = caller});
+    return caller;
+}
+
+/* Returns the site at which a record was made: with the calls that led there, where it bears
+ * them. */
+static uint32_t session_site(struct program_session *session, uint32_t thread,
+                             const struct ring_slot *slot)
 {
     bool within = slot_has_context(slot);
     struct site site = {.process = session->process,
                         .thread = within ? thread : 0,
                         .address = slot->site,
-                        .context = within ? slot->count : 0};
+                        .context = within ? slot->count : 0,
+                        .caller = session_caller(session, slot)};
     struct recent_site *recent =
-        &session->sites[((site.address >> 1) + site.context + site.thread) % SITE_CACHE];
+        &session
+             ->sites[((site.address >> 1) + site.context + site.thread + site.caller) % SITE_CACHE];
     if (recent->address != site.address || recent->thread != site.thread ||
-        recent->context != site.context)
+        recent->context != site.context || recent->caller != site.caller)
         *recent = (struct recent_site){.address = site.address,
                                        .thread = site.thread,
                                        .context = site.context,
+                                       .caller = site.caller,
                                        .site = site_table_add(&session->run->sites, site)};
     return recent->site;
 }
@@ -141,11 +212,11 @@ static void accept_compound(struct program_session *session, struct thread_state
     }
 }
 
-/* What follows a record, behind what was measured. */
+/* What follows a record, behind what was measured and the call stack. */
 static struct decoder payload_of(const struct ring_slot *slot)
 {
-    size_t measured = activity_record_bytes(slot);
-    return decoder_init((const char *)(slot + 1) + measured, slot->payload_bytes - measured);
+    size_t before = slot_prefix_bytes(slot);
+    return decoder_init((const char *)(slot + 1) + before, slot->payload_bytes - before);
 }
 
 static bool read_partners(const struct program_session *session, const struct ring_slot *slot,
@@ -233,9 +304,8 @@ static bool accept_single(struct program_session *session, struct thread_state *
 static void add_payload_text(struct program_session *session, const struct ring_slot *slot,
                              struct event_id at)
 {
-    size_t measured = activity_record_bytes(slot);
-    char *text =
-        text_readable((const char *)(slot + 1) + measured, slot->payload_bytes - measured, true);
+    struct decoder in = payload_of(slot);
+    char *text = text_readable((const char *)in.data, in.size, true);
     if (text)
         run_add_text(session->run, at, text);
     free(text);
@@ -251,11 +321,15 @@ static bool session_refers_to_others(const struct program_session *session,
 static bool accept_record(struct program_session *session, struct thread_state *state,
                           uint32_t thread, const struct ring_slot *slot, const char **error)
 {
+    if (slot_prefix_bytes(slot) == SIZE_MAX) {
+        *error = "a slot has an impossible measurement or call stack";
+        return false;
+    }
     uint32_t own = program_session_line(session, thread);
     struct arrival base = {.at = {program_session_line(session, slot->line_a), slot->number_a},
                            .about = program_session_line(session, slot->about),
                            .thread = own,
-                           .site = site_of(session, own, slot),
+                           .site = session_site(session, own, slot),
                            .time_ns = (int64_t)(slot->time_ns - session->run->clock.start_ns),
                            .batch = session->batch,
                            .doubt = (uint8_t)SLOT_DOUBT_OF(slot->flags)};
@@ -272,10 +346,6 @@ static bool accept_record(struct program_session *session, struct thread_state *
     }
     if (base.doubt >= UNTRACED_COUNT) {
         *error = "a slot has an unknown reason";
-        return false;
-    }
-    if (activity_record_bytes(slot) == SIZE_MAX) {
-        *error = "a slot has an impossible measurement";
         return false;
     }
     if (slot->flags & SLOT_MEASURED && !session->stale)
@@ -472,6 +542,7 @@ void program_session_free(struct program_session *session)
     free(session->lines);
     free(session->own_lines);
     free(session->early);
+    free(session->switches);
     free(session);
 }
 

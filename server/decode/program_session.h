@@ -40,12 +40,14 @@ bool program_session_decode_profile(struct program_session *session, uint32_t th
 /* Decodes a thread's counts of user-defined metrics: the body of a METERS. */
 bool program_session_decode_metrics(struct program_session *session, uint32_t thread,
                                     const uint8_t *body, size_t size, const char **error);
+/* Takes when calls of a thread began and ended: the body of an ENTRIES. */
 bool program_session_decode_calls(struct program_session *session, uint32_t thread,
                                   const uint8_t *body, size_t size, const char **error);
-/* Takes what the kernel said of its threads: the body of a SWITCHES (wire/context_switches.h). */
-/* SPANS: which tasks were on a carrier of that number (placement_records.h). */
+/* Takes which tasks were on the carrier of that number: the body of a SPANS
+ * (placement_records.h). */
 bool program_session_decode_carriers(struct program_session *session, uint32_t number,
                                      const uint8_t *body, size_t size, const char **error);
+/* Takes what the kernel said of its threads: the body of a SWITCHES (wire/context_switches.h). */
 bool program_session_decode_switches(struct program_session *session, const uint8_t *body,
                                      size_t size, const char **error);
 /* Takes the body of a STEPS, which was kept of a record, of any program of the run; false: it
@@ -69,7 +71,5 @@ void program_session_free(struct program_session *session);
 
 /* The line of a thread by the code that the program has for it; 0: not announced. */
 uint32_t program_session_own_line(const struct program_session *session, uint32_t code);
-struct run *program_session_run(const struct program_session *session);
-uint32_t program_session_number(const struct program_session *session);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "base/alloc.h"
 #include "wire/limits.h"
-#include "wire/activity_record.h"
-#include "wire/profile_snapshot.h"
 #include "wire/message.h"
+#include "wire/profile_snapshot.h"
+#include "wire/slot.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>

@@ -5,8 +5,7 @@
 #include "server/forwarding/nats_message.h"
 #include "server/forwarding/forwarded_stream.h"
 #include "server/transport/compression.h"
-#include "server/eventloop/server_log.h"
-#include "server/eventloop/loop_turn.h"
+#include "server/eventloop/event_loop.h"
 
 #include <dirent.h>
 #include <errno.h>

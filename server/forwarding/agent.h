@@ -7,7 +7,7 @@
 #define SERVER_FORWARDING_AGENT_H
 
 #include "server/forwarding/destination.h"
-#include "server/eventloop/loop_turn.h"
+#include "server/eventloop/event_loop.h"
 
 struct agent;
 

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "server/transport/tls_channel.h"
-#include "server/eventloop/loop_turn.h"
+#include "server/eventloop/event_loop.h"
 #include "wire/address.h"
 #include "wire/limits.h"
 

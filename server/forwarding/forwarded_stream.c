@@ -85,7 +85,7 @@ void outgoing_stream_free(struct outgoing_stream *stream)
 
 /* ---- chunks ---- */
 
-/* Who is still there, for what is said at the end. */
+/* Notes which sessions are still open: their ends are added where the journal was cut off. */
 static void note_session(struct outgoing_stream *stream, const struct chunk *chunk)
 {
     if (chunk->session >= LIMIT_LINES)
@@ -119,7 +119,7 @@ static struct forwarded_chunk outgoing_is_forwarded(struct outgoing_stream *stre
     return out;
 }
 
-/* What a journal that was cut off does not say: who was there is gone, and it ends. */
+/* Adds what a journal that was cut off lacks: the ends of its sessions, and its own. */
 static bool outgoing_append_end(struct outgoing_stream *stream, struct forwarded_chunk *chunk)
 {
     uint64_t past = stream->next - stream->chunks;
@@ -158,11 +158,6 @@ bool outgoing_stream_advance(struct outgoing_stream *stream)
         if (!outgoing_stream_next(stream, &ignored))
             return true;
     return stream->next >= stream->skip_to;
-}
-
-bool outgoing_stream_is_over(const struct outgoing_stream *stream)
-{
-    return !stream->live && (stream->ended || stream->forwarded);
 }
 
 /* ---- what was acknowledged ---- */

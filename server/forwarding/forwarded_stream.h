@@ -48,7 +48,5 @@ void outgoing_stream_keep(struct outgoing_stream *stream, uint64_t next);
 void outgoing_stream_go_back(struct outgoing_stream *stream, uint64_t next);
 void outgoing_stream_mark(struct outgoing_stream *stream,
                           uint64_t bytes); /* a batch up to here is under way */
-bool outgoing_stream_is_over(
-    const struct outgoing_stream *stream); /* all was read, and nothing more comes */
 
 #endif

@@ -1,7 +1,7 @@
 #include "server/forwarding/nats_clock.h"
 
 #include "base/alloc.h"
-#include "server/eventloop/loop_turn.h"
+#include "server/eventloop/event_loop.h"
 
 #include <pthread.h>
 #include <stdlib.h>

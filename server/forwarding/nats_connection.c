@@ -46,7 +46,7 @@ static bool is_usable(const struct nats_secret_file *file, const struct nats_add
         snprintf(why, NATS_WHY_BYTES, "%s: %s: %s: %s", where->shown, file->name, path,
                  strerror(errno));
     else if (!S_ISREG(st.st_mode))
-        snprintf(why, NATS_WHY_BYTES, "%s: %s: %s is no file", where->shown, file->name, path);
+        snprintf(why, NATS_WHY_BYTES, "%s: %s: %s is not a file", where->shown, file->name, path);
     else if (file->secret && st.st_mode & 077)
         snprintf(why, NATS_WHY_BYTES,
                  "%s: %s: %s: readable by others; chmod 600, and replace it if it was read",

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "server/forwarding/nats_clock.h"
 #include "server/forwarding/nats_connection.h"
-#include "server/eventloop/server_log.h"
+#include "server/eventloop/event_loop.h"
 #include "server/tracefile/agent_positions.h"
 #include "wire/limits.h"
 
@@ -13,7 +13,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -23,7 +23,11 @@ struct capture {
     struct tracefile *trace;
     char *file;
     uint32_t sessions; /* that the journal has */
-    unsigned programs; /* of them, those that did not hang up */
+    unsigned programs; /* of them, those that are connected here */
+    /* 1 + the session that hung up last, which the journal does not say yet; 0: none; and since
+     * when (journal_hold_hangup()) */
+    uint32_t held;
+    uint64_t held_ns;
     uint64_t unwritten; /* bytes that the disk had no room for; 0 none */
     uint64_t most_ahead; /* bytes: when the order is further behind, nothing is taken */
     char **described; /* names of environments that the journal has */
@@ -91,6 +95,13 @@ void captured_program_free(struct capture_thread *taker, struct captured_program
  * the journal and are delivered even if there is no room. quiet: they are not delivered. */
 bool journal_append(struct capture *taking, const struct chunk *chunks, size_t count, bool last);
 bool journal_append_quiet(struct capture *taking, struct chunk chunk);
+/* Writes that a session hung up. */
+void journal_append_hangup(struct capture *taking, uint32_t session);
+/* Holds that back: behind the hang-up of the last program an order waits for nothing that is
+ * missing, and an agent may still bring another program of the run. */
+void journal_hold_hangup(struct capture *taking, uint32_t session, uint64_t now_ns);
+/* Writes what is held back, if anything. */
+void journal_release_hangup(struct capture *taking);
 /* Writes the description of an environment, unless the journal has it; returns false if there is
  * no room. */
 bool journal_write_description(struct capture *taking, const char *name);

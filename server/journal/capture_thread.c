@@ -1,11 +1,8 @@
 /* The capture thread, which polls the queues of all programs. */
 #define _GNU_SOURCE
-#include "server/eventloop/loop_turn.h"
 #include "base/alloc.h"
-#include "server/journal/queue_poll.h"
-#include "server/journal/placement_reader.h"
-#include "server/journal/call_record_reader.h"
-#include "server/journal/profile_reader.h"
+#include "server/eventloop/event_loop.h"
+#include "server/journal/program_poll.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -119,17 +116,13 @@ void captured_program_free(struct capture_thread *taker, struct captured_program
 enum poll_result capture_poll_program(struct capture_thread *taker,
                                       struct captured_program *program)
 {
-    return queue_poll(program, &taker->buffers);
+    return program_poll(program, &taker->buffers);
 }
 
 void capture_read_profiles(struct capture_thread *taker, struct captured_program *program,
                            bool last)
 {
-    if (last)
-        call_record_reader_finish(program, &taker->buffers.ticks);
-    if (last)
-        placement_reader_poll(program, &taker->buffers.ticks);
-    profile_reader_now(program, &taker->buffers.ticks, last);
+    program_poll_profiles(program, &taker->buffers, last);
 }
 
 void capture_set_target(struct capture_thread *taker, const struct capture *taking)

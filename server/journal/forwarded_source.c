@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "server/decode/program_session.h"
+#include "server/eventloop/event_loop.h"
 #include "server/journal/journal_write.h"
 
 #include <stdlib.h>
@@ -52,6 +53,7 @@ struct forwarded_batch_state {
     uint32_t begun; /* sessions */
     uint32_t *gone; /* sessions there that hung up */
     size_t gone_count;
+    uint32_t held; /* 1 + the session here whose hang-up is held back; 0: none */
     bool ended;
     const char *why;
 };
@@ -134,6 +136,19 @@ static bool forwarded_source_is_received(unsigned kind)
     }
 }
 
+static void forwarded_source_add_hangup(struct forwarded_batch_state *b,
+                                        const struct forwarded_chunk *chunk, uint32_t session)
+{
+    bool last = b->origin->holds && b->origin->open + b->begun == b->gone_count + 1;
+    if (!last)
+        forwarded_source_add_chunk(b, chunk, session);
+    else if (b->held) /* another program began behind it */
+        forwarded_source_add_chunk(b, chunk, b->held - 1);
+    if (last)
+        b->held = session + 1;
+    ARRAY_PUSH(b->gone, b->gone_count, chunk->session);
+}
+
 static bool add_one(struct forwarded_batch_state *b, const struct forwarded_chunk *chunk)
 {
     bool nobodys = chunk->session == UINT32_MAX;
@@ -157,9 +172,10 @@ static bool add_one(struct forwarded_batch_state *b, const struct forwarded_chun
     uint32_t session = session_of(b, chunk->session);
     if (session == FORWARDED_SOURCE_NONE)
         return true;
-    forwarded_source_add_chunk(b, chunk, session);
     if (chunk->kind == CHUNK_HANGUP)
-        ARRAY_PUSH(b->gone, b->gone_count, chunk->session);
+        forwarded_source_add_hangup(b, chunk, session);
+    else
+        forwarded_source_add_chunk(b, chunk, session);
     return true;
 }
 
@@ -186,6 +202,17 @@ static void forwarded_source_write_position(struct forwarded_batch_state *b, str
         (struct chunk){.kind = CHUNK_REACHED, .data = body->data, .size = (uint32_t)body->size};
 }
 
+void forwarded_source_end(struct forwarded_source *origin, struct capture *taking)
+{
+    for (size_t i = 0; i < origin->count && origin->open; i++) {
+        if (origin->sessions[i] == FORWARDED_SOURCE_NONE)
+            continue;
+        journal_hold_hangup(taking, origin->sessions[i], loop_clock_ns());
+        origin->sessions[i] = FORWARDED_SOURCE_NONE;
+        origin->open--;
+    }
+}
+
 /* It is in the journal. */
 static void forwarded_source_commit_batch(struct forwarded_batch_state *b, uint64_t next)
 {
@@ -201,6 +228,10 @@ static void forwarded_source_commit_batch(struct forwarded_batch_state *b, uint6
     }
     origin->next = next;
     origin->ended = b->ended;
+    if (b->held)
+        journal_hold_hangup(b->taking, b->held - 1, loop_clock_ns());
+    if (b->ended && origin->run)
+        forwarded_source_end(origin, b->taking);
 }
 
 enum receive_result forwarded_source_receive(struct forwarded_source *origin,
@@ -244,7 +275,7 @@ bool forwarded_source_reject(struct forwarded_source *origin, struct capture *ta
     for (size_t i = 0; i < origin->count; i++) {
         if (origin->sessions[i] != session)
             continue;
-        journal_append(taking, &(struct chunk){.kind = CHUNK_HANGUP, .session = session}, 1, true);
+        journal_append_hangup(taking, session);
         origin->sessions[i] = FORWARDED_SOURCE_NONE;
         origin->open--;
         return true;

@@ -17,6 +17,7 @@ struct forwarded_source {
     uint8_t id[FORWARD_ID_BYTES];
     uint64_t next; /* the chunk that is wanted next: those before are in the journal */
     bool ended; /* its programs are gone, and it says so */
+    bool holds; /* no other program of the run is here: the last hang-up is held back */
     /* here, by number there; FORWARDED_SOURCE_NONE: it has hung up, or is not believed */
     uint32_t *sessions;
     size_t count, room;
@@ -42,6 +43,9 @@ void forwarded_source_free(struct forwarded_source *origin);
 enum receive_result forwarded_source_receive(struct forwarded_source *origin,
                                              struct capture *taking, uint64_t first, uint32_t count,
                                              const uint8_t *raw, size_t size, const char **why);
+/* Holds back the hang-ups that the journal lacks of a source that has ended: the server that held
+ * them back before was killed. */
+void forwarded_source_end(struct forwarded_source *origin, struct capture *taking);
 /* A session here that is not believed any more; false: it is not from there. */
 bool forwarded_source_reject(struct forwarded_source *origin, struct capture *taking,
                              uint32_t session);

@@ -4,8 +4,7 @@
 #include "config/description_read.h"
 #include "config/target.h"
 #include "base/alloc.h"
-#include "server/eventloop/server_log.h"
-#include "server/eventloop/loop_turn.h"
+#include "server/eventloop/event_loop.h"
 #include "server/tracefile/slot_compression.h"
 #include "server/journal/journal_write.h"
 #include "wire/message.h"
@@ -186,6 +185,25 @@ static bool journal_add_description(struct capture *taking, const char *name,
     free(text);
     free(path);
     return fits;
+}
+
+void journal_append_hangup(struct capture *taking, uint32_t session)
+{
+    journal_append(taking, &(struct chunk){.kind = CHUNK_HANGUP, .session = session}, 1, true);
+}
+
+void journal_release_hangup(struct capture *taking)
+{
+    if (taking->held)
+        journal_append_hangup(taking, taking->held - 1);
+    taking->held = 0;
+}
+
+void journal_hold_hangup(struct capture *taking, uint32_t session, uint64_t now_ns)
+{
+    journal_release_hangup(taking);
+    taking->held = session + 1;
+    taking->held_ns = now_ns;
 }
 
 bool journal_write_description(struct capture *taking, const char *name)

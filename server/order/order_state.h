@@ -140,7 +140,7 @@ struct order_line {
 
 _Static_assert(sizeof(struct order_line) == 128, "a line is two cache lines");
 
-extern struct line_more line_more_empty; /* line_state.c; only read */
+extern struct line_more line_more_empty; /* line_table.c; only read */
 
 struct line_more *line_more(struct order_line *line); /* for writing */
 
@@ -174,7 +174,7 @@ struct rendezvous { /* the events that have one key */
 };
 
 /* The progress of discarding: lines that were not examined yet may list events before the first
- * one kept, which no longer have a position; order_discard.c writes it. */
+ * one kept, which no longer have a position; order.c writes it. */
 struct order_discarding {
     bool under_way;
     size_t line, hidden, evicted; /* the next ones to examine */
@@ -225,11 +225,14 @@ struct order { /* the parts that each event needs come first */
     struct inconsistency_list inconsistencies;
     struct reason_texts reasons;
     struct block_store shelf;
-    struct search_scratch *scratch; /* of queries, see backward_search.h */
+    struct search_scratch *scratch; /* of queries, see event_search.h */
 };
 
 /* Returns a copy of the reason that lives as long as the order, the same for equal texts. */
 const char *order_intern_reason(struct reason_texts *reasons, const char *text, size_t size);
 void order_add_inconsistency(struct inconsistency_list *list, struct inconsistency one);
+
+/* Discards what uncertainty.c computed. */
+void uncertainty_drop(struct uncertain_events *events);
 
 #endif

@@ -1,6 +1,5 @@
 /* The format of a saved order, and the functions that write and read its parts: order_save.c the
- * whole, saved_lines.c a line, saved_rest.c the rest beside the lines, line_pages.c the
- * selection of lines. */
+ * whole and a line, saved_rest.c the rest beside the lines, line_pages.c the selection of lines. */
 #ifndef SERVER_ORDER_SAVED_FORMAT_H
 #define SERVER_ORDER_SAVED_FORMAT_H
 
@@ -91,7 +90,7 @@ static inline struct event_id save_get_event_ref(struct save_reader *in)
     return (struct event_id){block_line_of(code), number};
 }
 
-/* saved_lines.c: The flags say which fields of a line follow. A line without any flag of LINE_TELLS
+/* order_save.c: The flags say which fields of a line follow. A line without any flag of LINE_TELLS
  * is followed by the number of equal lines after it, which are not written. */
 #define LINE_TELLS (8191u & ~31u)
 unsigned line_flags(const struct order_line *line);

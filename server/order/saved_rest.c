@@ -6,16 +6,15 @@
  * change: one that is about to change is saved first, and those that were saved, or did not exist
  * yet, have the number of the save. The order of the items in the output does not matter. */
 #include "base/alloc.h"
-#include "server/order/delivery/stream_ends.h"
+#include "server/order/delivery/byte_stream.h"
 #include "server/order/delivery/host_streams.h"
-#include "server/order/delivery/rendezvous_match.h"
 #include "server/order/delivery/pending_events.h"
-#include "server/order/delivery/byte_stream_match.h"
-#include "server/order/log/line_pages.h"
+#include "server/order/delivery/rendezvous_match.h"
 #include "server/order/log/late_receives.h"
+#include "server/order/log/line_pages.h"
 #include "server/order/order.h"
-#include "server/order/saved_format.h"
 #include "server/order/order_state.h"
+#include "server/order/saved_format.h"
 #include "wire/event_types.h"
 
 #include <stdlib.h>

@@ -15,13 +15,15 @@
 #include <unistd.h>
 
 #define RING_BYTES ((size_t)64 << 10) /* of a processor, a power of two; a page more for its head */
-#define HELD_NS 100000000u /* so long a record waits until its thread is known */
+#define HELD_NS 100000000u /* so long a record waits for earlier ones of other CPUs */
+#define UNKNOWN_MOST                                                                               \
+    8192u /* records that wait until their thread is known; the oldest are dropped */
 #define CPU_MOST (UINT16_MAX - 2)
 #define BODY_SWITCHES 100000u /* in one body */
 
 struct switch_seen {
     uint64_t at_ns;
-    pid_t tid;
+    pid_t tid; /* 0: records of some threads were lost */
     uint8_t to; /* an enum context_switch_to */
     uint16_t cpu; /* 1 + the processor; 0 not known */
 };
@@ -38,6 +40,9 @@ struct switch_reader {
     struct map threads; /* tid -> code */
     struct switch_seen *seen; /* that were not reported yet */
     size_t seen_count, seen_room;
+    struct switch_seen *unknown; /* of threads that are not known yet, by time */
+    size_t unknown_count, unknown_room;
+    bool has_new_threads; /* some of those may be of a thread that is known now */
     uint64_t lost; /* not reported yet */
     uint64_t gone_ns; /* when the process became another program; 0: it has not */
 };
@@ -115,13 +120,16 @@ void switch_reader_free(struct switch_reader *s)
     map_free(&s->threads);
     free(s->rings);
     free(s->seen);
+    free(s->unknown);
     free(s);
 }
 
 void switch_reader_thread(struct switch_reader *s, pid_t tid, uint32_t code)
 {
-    if (tid && code)
-        map_put(&s->threads, (uint64_t)tid, 0, (void *)(uintptr_t)code);
+    if (!tid || !code || map_get(&s->threads, (uint64_t)tid, 0) == (void *)(uintptr_t)code)
+        return;
+    map_put(&s->threads, (uint64_t)tid, 0, (void *)(uintptr_t)code);
+    s->has_new_threads = true;
 }
 
 /* ---- reading ---- */
@@ -136,6 +144,7 @@ static void switches_note(struct switch_reader *s, struct switch_seen seen)
 static void see_loss(struct switch_reader *s, uint64_t count, uint64_t at_ns)
 {
     s->lost += count;
+    switches_note(s, (struct switch_seen){at_ns, 0, CONTEXT_SWITCH_TO_UNKNOWN, 0});
     for (struct map_walk walk = {.map = &s->threads}; map_next(&walk);)
         switches_note(s, (struct switch_seen){at_ns, (pid_t)walk.a, CONTEXT_SWITCH_TO_UNKNOWN, 0});
 }
@@ -222,39 +231,94 @@ static size_t switches_due_count(const struct switch_reader *s, uint64_t until_n
     return n;
 }
 
-/* 0: it is of a thread that is not traced, or of the program that the process became. */
+/* Returns the code of the thread; 0: it is not known. */
 static uint32_t code_of(const struct switch_reader *s, const struct switch_seen *seen)
 {
-    if (s->gone_ns && seen->at_ns > s->gone_ns)
-        return 0;
     return (uint32_t)(uintptr_t)map_get(&s->threads, (uint64_t)seen->tid, 0);
 }
 
-static void put_seen(struct switch_reader *s, size_t count, struct encoder *body)
+/* A list of switches to report. */
+struct switch_list {
+    struct switch_seen *items;
+    size_t count, room;
+};
+
+static void switch_list_add(struct switch_list *list, struct switch_seen seen)
 {
-    uint64_t at_ns = count ? s->seen[0].at_ns : 0;
+    list->items = array_reserve(list->items, &list->room, list->count + 1, sizeof *list->items);
+    list->items[list->count++] = seen;
+}
+
+/* Keeps a record until its thread is known, which may take as long as the server is busy. */
+static void switches_keep_unknown(struct switch_reader *s, struct switch_seen seen)
+{
+    if (s->unknown_count == UNKNOWN_MOST) {
+        s->unknown_count /= 2;
+        memmove(s->unknown, s->unknown + UNKNOWN_MOST - s->unknown_count,
+                s->unknown_count * sizeof *s->unknown);
+    }
+    s->unknown =
+        array_reserve(s->unknown, &s->unknown_room, s->unknown_count + 1, sizeof *s->unknown);
+    s->unknown[s->unknown_count++] = seen;
+}
+
+/* Moves the records of threads that are known now to the list.  What was lost since the first one
+ * of a thread may have been its own. */
+static void switches_find_known(struct switch_reader *s, struct switch_list *due)
+{
+    struct map begun = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < s->unknown_count && s->has_new_threads; i++) {
+        struct switch_seen seen = s->unknown[i];
+        if (seen.tid && code_of(s, &seen)) {
+            switch_list_add(due, seen);
+            map_put(&begun, (uint64_t)seen.tid, 0, s);
+            continue;
+        }
+        for (struct map_walk walk = {.map = &begun}; !seen.tid && map_next(&walk);)
+            switch_list_add(due, (struct switch_seen){seen.at_ns, (pid_t)walk.a, seen.to, 0});
+        s->unknown[kept++] = seen;
+    }
+    s->unknown_count = s->has_new_threads ? kept : s->unknown_count;
+    s->has_new_threads = false;
+    map_free(&begun);
+}
+
+/* Moves the first records that were read to the list, except those of threads that are not known
+ * yet, and drops those of the program that the process became. */
+static void switches_take_due(struct switch_reader *s, size_t count, struct switch_list *due)
+{
+    switches_find_known(s, due);
+    size_t found = due->count;
+    for (size_t i = 0; i < count; i++) {
+        if (s->gone_ns && s->seen[i].at_ns > s->gone_ns)
+            continue;
+        if (s->seen[i].tid && code_of(s, &s->seen[i]))
+            switch_list_add(due, s->seen[i]);
+        else
+            switches_keep_unknown(s, s->seen[i]);
+    }
+    if (found)
+        qsort(due->items, due->count, sizeof *due->items, by_time);
+    s->seen_count -= count;
+    memmove(s->seen, s->seen + count, s->seen_count * sizeof *s->seen);
+}
+
+static void put_seen(struct switch_reader *s, const struct switch_list *due, struct encoder *body)
+{
+    uint64_t at_ns = due->count ? due->items[0].at_ns : 0;
     encode_u64(body, s->lost);
     encode_u64(body, at_ns);
-    size_t count_at = body->size;
-    uint32_t sent_count = 0;
-    encode_u32(body, 0);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t code = code_of(s, &s->seen[i]);
-        if (!code)
-            continue;
-        encode_varint(body, code);
-        encode_varint(body, (s->seen[i].at_ns - at_ns) << 2 | s->seen[i].to);
-        at_ns = s->seen[i].at_ns;
-        sent_count++;
+    encode_u32(body, (uint32_t)due->count);
+    for (size_t i = 0; i < due->count; i++) {
+        const struct switch_seen *seen = &due->items[i];
+        encode_varint(body, code_of(s, seen));
+        encode_varint(body, (seen->at_ns - at_ns) << 2 | seen->to);
+        at_ns = seen->at_ns;
     }
-    for (unsigned i = 0; i < 4 && !body->failed; i++)
-        body->data[count_at + i] = (uint8_t)(sent_count >> (8 * i));
     encode_string(body, "");
-    for (size_t i = 0; i < count; i++)
-        if (code_of(s, &s->seen[i]))
-            encode_varint(body, s->seen[i].cpu);
-    if (!sent_count && !s->lost)
-        body->size = 0;
+    for (size_t i = 0; i < due->count; i++)
+        encode_varint(body, due->items[i].cpu);
     s->lost = 0;
 }
 
@@ -270,12 +334,11 @@ void switch_reader_read(struct switch_reader *s, bool all, struct encoder *body)
     switch_reader_poll(s);
     if (s->seen_count)
         qsort(s->seen, s->seen_count, sizeof *s->seen, by_time);
-    size_t sent_count = switches_due_count(s, all ? UINT64_MAX : now - HELD_NS);
-    if (!sent_count && !s->lost)
-        return;
-    put_seen(s, sent_count, body);
-    s->seen_count -= sent_count;
-    memmove(s->seen, s->seen + sent_count, s->seen_count * sizeof *s->seen);
+    struct switch_list due = {0};
+    switches_take_due(s, switches_due_count(s, all ? UINT64_MAX : now - HELD_NS), &due);
+    if (due.count || s->lost)
+        put_seen(s, &due, body);
+    free(due.items);
 }
 
 void switch_reader_refused(const char *why, struct encoder *body)

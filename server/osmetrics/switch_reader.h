@@ -25,8 +25,9 @@ void switch_reader_thread(struct switch_reader *switches, pid_t tid, uint32_t co
 
 /* Takes what came out of the kernel's hands, which hold some thousand; often. */
 void switch_reader_poll(struct switch_reader *switches);
-/* Appends the body of a SWITCHES (wire/context_switches.h) with what came, or nothing.  A little is
- * held back, so that threads are known by then; all: nothing is. */
+/* Appends the body of a SWITCHES (wire/context_switches.h) with what came, or nothing.  Records
+ * that are younger than 100 ms are held back, unless `all`; records of threads that are not
+ * known yet are kept, and appended once they are. */
 void switch_reader_read(struct switch_reader *switches, bool all, struct encoder *body);
 
 /* Appends a body that says why there are none. */

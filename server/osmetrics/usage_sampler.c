@@ -1,11 +1,12 @@
 #define _GNU_SOURCE
 #include "server/osmetrics/usage_sampler.h"
 
-#include "base/map.h"
 #include "base/alloc.h"
+#include "base/map.h"
 #include "server/osmetrics/proc_files.h"
-#include "wire/asleep.h"
 #include "wire/limits.h"
+#include "wire/os_usage.h"
+#include "wire/slot.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -48,6 +49,7 @@ struct sampler_thread { /* of a thread */
     uint64_t still_ns; /* the sample by which it had run last */
     bool looked; /* where it sleeps since then */
     uint64_t asleep; /* as last reported: a value of USAGE_ASLEEP */
+    uint64_t held_ns; /* when the holder of the lock at which it sleeps was last reported */
 };
 
 static size_t text_of_file(const struct usage_sampler *s, const char *name, char *to, size_t room)
@@ -261,7 +263,7 @@ static uint64_t asleep_in(const struct usage_sampler *s, pid_t tid)
         return asleep_wchan(text, text_of_thread(s, tid, "wchan", text, sizeof text));
     enum sleep_call is = asleep_syscall(text, size, &word);
     if (is != SLEEP_IN_FUTEX)
-        return is;
+        return is == SLEEP_IN_TIMED_FUTEX ? SLEEP_VALUE(is, word) : is;
     return SLEEP_VALUE(is_of_loader(s, word) ? SLEEP_IN_LOADER : is, word);
 }
 
@@ -285,6 +287,49 @@ static void put_asleep(const struct usage_sampler *s, const struct sampled_threa
     kept->asleep = asleep_in(s, thread->tid);
     if (kept->asleep)
         usage_put(now, thread->code, USAGE_ASLEEP, kept->asleep);
+    unsigned call = SLEEP_VALUE_CALL(kept->asleep);
+    if (!thread->futex_word || (call != SLEEP_IN_FUTEX && call != SLEEP_IN_TIMED_FUTEX) ||
+        SLEEP_VALUE_WORD(kept->asleep) - thread->futex_word >= QUEUE_FUTEX_BYTES)
+        return;
+    usage_put(now, thread->code, USAGE_FUTEX_SITE, thread->futex_site);
+    usage_put(now, thread->code, USAGE_FUTEX_LIBRARY, thread->futex_library);
+    usage_put(now, thread->code, USAGE_FUTEX_ONCE, thread->futex_once);
+}
+
+/* Returns the thread that holds the lock of the loader at that address, or NULL. */
+static const struct sampled_thread *sampler_lock_holder(const struct usage_sampler *s,
+                                                        uint64_t word,
+                                                        const struct sampled_thread *threads,
+                                                        size_t count)
+{
+    uint8_t bytes[SLEEP_LOCK_BYTES];
+    int fd = s->same_numbers ? openat(s->process, "mem", O_RDONLY | O_CLOEXEC) : -1;
+    bool read = fd >= 0 && pread(fd, bytes, sizeof bytes, (off_t)word) == (ssize_t)sizeof bytes;
+    if (fd >= 0)
+        close(fd);
+    uint32_t tid = read ? asleep_lock_holder(bytes) : 0;
+    for (size_t i = 0; i < count && tid; i++)
+        if ((uint32_t)threads[i].tid == tid)
+            return &threads[i];
+    return NULL;
+}
+
+/* Reports which thread holds the lock of the loader at which another one sleeps, once that sleeps,
+ * too: until it runs again it holds the lock. */
+static void sampler_put_lock_holder(struct usage_sampler *s, const struct sampled_thread *threads,
+                                    size_t count, size_t sleeper, struct sampler_usage *now,
+                                    uint64_t now_ns)
+{
+    struct sampler_thread *kept = map_get(&s->kept, threads[sleeper].code, 0);
+    if (!kept || !kept->looked || SLEEP_VALUE_CALL(kept->asleep) != SLEEP_IN_LOADER)
+        return;
+    const struct sampled_thread *by =
+        sampler_lock_holder(s, SLEEP_VALUE_WORD(kept->asleep), threads, count);
+    const struct sampler_thread *holder = by ? map_get(&s->kept, by->code, 0) : NULL;
+    if (!holder || !holder->looked || kept->held_ns > holder->still_ns + ASLEEP_NS)
+        return;
+    usage_put(now, threads[sleeper].code, USAGE_LOADER_HOLDER, by->code);
+    kept->held_ns = now_ns;
 }
 
 static void put_thread(struct usage_sampler *s, const struct sampled_thread *thread,
@@ -330,6 +375,9 @@ static void put_threads(struct usage_sampler *s, const struct sampled_thread *th
     for (size_t i = 0; i < count; i++)
         if (threads[i].tid && threads[i].code)
             put_thread(s, &threads[i], last, now, now_ns);
+    for (size_t i = 0; i < count; i++)
+        if (threads[i].tid && threads[i].code)
+            sampler_put_lock_holder(s, threads, count, i, now, now_ns);
     if (s->kept.count > count)
         while (!map_remove_if(&s->kept, &weeding, 1024, is_gone, s))
             ;

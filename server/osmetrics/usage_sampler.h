@@ -18,6 +18,8 @@ struct usage_sampler;
 struct sampled_thread {
     uint32_t code; /* of its own line */
     pid_t tid; /* 0: not known */
+    /* as in its queue_head (wire/slot.h) */
+    uint64_t futex_word, futex_site, futex_library, futex_once;
 };
 
 /* NULL: there is no such process here, or it may not be looked at; or /proc here is that of other

@@ -1,7 +1,6 @@
 #include "server/queries/attribution_cache.h"
 
 #include "config/target.h"
-#include "base/alloc.h"
 #include "server/queries/interval_cache.h"
 
 #include <stdlib.h>
@@ -82,8 +81,13 @@ struct wait_groups attribution_cache_acquire(const struct run *run, enum attribu
     return groups;
 }
 
-void attribution_cache_release(const struct run *run, struct wait_groups groups)
+void attribution_cache_release(const struct run *run, struct wait_groups groups,
+                               uint64_t generation)
 {
+    if (!generation || generation != interval_cache_generation(run)) {
+        wait_groups_free(&groups);
+        return;
+    }
     struct attribution_cache *e = attribution_cache_for_run(run);
     wait_groups_free(&e->kept);
     e->kept = groups;

@@ -21,7 +21,8 @@ struct wait_attribution *attribution_cache_get(const struct run *run, enum attri
  * or free them. */
 struct wait_groups attribution_cache_acquire(const struct run *run, enum attribution_since since,
                                              struct wait_grouping grouping);
-void attribution_cache_release(const struct run *run, struct wait_groups groups);
+void attribution_cache_release(const struct run *run, struct wait_groups groups,
+                               uint64_t generation);
 /* Returns a bit mask of the categories of code segments (config/target.h) that are communication.
  */
 uint64_t attribution_cache_communication(void);

@@ -3,14 +3,17 @@
  * (server/run/state_timeline.h) and sends partial results now and then; later ones read only new
  * events.  The shares are exact: server/timing/state_summary_tree.h has the sums. */
 #include "base/alloc.h"
-#include "server/queries/request_queue.h"
-#include "server/queries/visible_rows.h"
-#include "server/queries/thread_state_timeline.h"
 #include "server/queries/interval_cache.h"
 #include "server/queries/referenced_lines.h"
-#include "server/run/state_timeline.h"
+#include "server/queries/request_queue.h"
+#include "server/queries/saved_results.h"
+#include "server/queries/thread_state_timeline.h"
+#include "server/queries/visible_rows.h"
+#include "server/run/cpu_placement.h"
 #include "server/run/event_times.h"
-#include "wire/request_body.h"
+#include "server/run/state_timeline.h"
+#include "server/timing/cpu_states.h"
+#include "wire/request.h"
 #include "wire/state_bands.h"
 
 #include <stdlib.h>
@@ -34,6 +37,8 @@ struct band_query_job {
     const uint8_t *joined;
     uint64_t reported; /* known events at the last partial result */
     bool known;
+    enum band_recall { BANDS_UNKNOWN, BANDS_COMPUTED, BANDS_RECALLED } recall;
+    bool reads_log; /* it was the first to need the states of a part of the log */
     /* The result being computed: some pixels of every row, then the next pixels of every row. */
     struct band_filling {
         bool begun;
@@ -70,6 +75,7 @@ static void *strip_begin(struct request_queue *queue, struct decoder *in)
     job->request = request;
     timeline_set_source(TIMELINE_LIVING, &thread_state_source);
     job->reported = timeline_known(queue->run, source_of(job));
+    job->reads_log = job->reported < order_count(queue->run->order);
     return job;
 }
 
@@ -148,6 +154,21 @@ static int64_t end_of(const struct band_query_job *job)
     return job->request.living && now > end ? now : end;
 }
 
+/* Returns of how many threads of the rows running and off-CPU time are known apart. */
+static enum band_measurement band_query_measurement(const struct band_query_job *job)
+{
+    const struct cpu_states *states = cpu_placement_states(job->run);
+    bool some = false, all = true;
+    for (uint32_t i = 0; states && job->request.living && i < job->line_count; i++) {
+        if (!is_line(job, i) || order_thread_last(job->run->order, job->lines[i]) == NO_POSITION)
+            continue;
+        bool known = cpu_states_best(states, job->lines[i], CPU_SOURCE_ORDER) != CPU_SOURCE_ORDER;
+        some |= known;
+        all &= known;
+    }
+    return !some ? BAND_MEASURED_NONE : all ? BAND_MEASURED_ALL : BAND_MEASURED_SOME;
+}
+
 static void fill_begin(struct band_query_job *job)
 {
     struct band_filling *f = &job->filling;
@@ -160,6 +181,7 @@ static void fill_begin(struct band_query_job *job)
                   .pixels = job->request.pixels,
                   .known = timeline_known(job->run, source_of(job)),
                   .count = order_count(job->run->order)}};
+    s->measured = (uint8_t)band_query_measurement(job);
     choose_range(job->run, &job->request, s);
     f->range = (struct summary_range){.by_time = s->by_time,
                                       .from = s->from,
@@ -280,9 +302,48 @@ static bool fill_step(struct band_query_job *job, uint64_t *budget)
     return true;
 }
 
+/* ---- saved bands ---- */
+
+/* Reads the bands of an earlier request that was the same, if there are any. */
+static enum band_recall band_query_recall(struct band_query_job *job)
+{
+    struct encoder request = {0};
+    size_t size = 0;
+    encode_density_request(&request, &job->request);
+    uint8_t *saved = saved_result_read(job->run, REQUEST_STATE_BANDS, &request, &size);
+    struct decoder in = decoder_init(saved, size);
+    encoder_free(&request);
+    if (!saved)
+        return BANDS_COMPUTED;
+    decode_state_bands(&in, &job->filling.strip);
+    free(saved);
+    if (decoder_finish(&in))
+        return BANDS_RECALLED;
+    state_bands_free(&job->filling.strip);
+    return BANDS_COMPUTED;
+}
+
+static void band_query_save(const struct band_query_job *job)
+{
+    struct encoder request = {0}, result = {0};
+    encode_density_request(&request, &job->request);
+    encode_state_bands(&result, &job->filling.strip);
+    saved_result_write(job->run, REQUEST_STATE_BANDS, &request, &result);
+    encoder_free(&request);
+    encoder_free(&result);
+}
+
+/* ---- steps ---- */
+
 static bool strip_step(void *p, uint64_t budget)
 {
     struct band_query_job *job = p;
+    if (job->recall == BANDS_UNKNOWN)
+        job->recall = band_query_recall(job);
+    if (job->recall == BANDS_RECALLED) {
+        job->filling.begun = job->known = true;
+        return true;
+    }
     if (job->filling.begun && timeline_known(job->run, source_of(job)) < job->filling.strip.known) {
         state_bands_free(&job->filling.strip); /* another request restarted the timeline */
         job->filling.begun = false;
@@ -316,7 +377,9 @@ static bool strip_put(void *p, struct response *reply)
 {
     struct band_query_job *job = p;
     struct state_bands *s = &job->filling.strip;
-    if (!job->filling.begun || summary_tree_full(timeline_tree(job->run, source_of(job)))) {
+    bool recalled = job->recall == BANDS_RECALLED;
+    if (!job->filling.begun ||
+        (!recalled && summary_tree_full(timeline_tree(job->run, source_of(job))))) {
         response_chunk_begin(reply, RESPONSE_ERROR);
         encode_string(reply->out,
                       job->request.living && interval_cache_full(job->run)
@@ -326,6 +389,8 @@ static bool strip_put(void *p, struct response *reply)
         response_chunk_end(reply);
         return true;
     }
+    if (job->known && !recalled && job->reads_log)
+        band_query_save(job);
     name_lines(s);
     response_chunk_begin(reply, RESPONSE_STATE_BANDS);
     encode_state_bands(reply->out, s);

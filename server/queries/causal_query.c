@@ -6,14 +6,14 @@
  * that count requested events only, with one component per chain.  A chain consists of the
  * requested events of one thread, as long as each is known to follow the previous one; so no
  * order is assumed on shared lines or where events were lost. */
+#include "base/alloc.h"
 #include "base/lower_bound.h"
 #include "base/map.h"
-#include "base/alloc.h"
-#include "server/queries/request_queue.h"
 #include "server/order/order.h"
+#include "server/queries/request_queue.h"
 #include "server/run/event_times.h"
 #include "server/run/untraced_reasons.h"
-#include "wire/causal_edges.h"
+#include "wire/query_results.h"
 
 #include <stdlib.h>
 #include <string.h>

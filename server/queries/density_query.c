@@ -2,6 +2,7 @@
  * time in which only blocked threads were in the line.  Counts are found by searching each line for
  * the borders of the pixels, so the cost does not depend on the number of events; the blocked times
  * require a visit of each event. */
+#include "base/lower_bound.h"
 #include "server/queries/request_queue.h"
 #include "server/queries/referenced_lines.h"
 #include "server/run/event_times.h"
@@ -95,6 +96,11 @@ static int64_t density_query_pixel_start(const struct density_info *d, uint32_t 
     return at;
 }
 
+static bool density_query_is_before(const struct density_job *job, uint64_t position, int64_t at)
+{
+    return position != NO_POSITION && density_query_coordinate(job, position) < at;
+}
+
 /* Returns the ordinal of the line's first event at or after a coordinate.  Times increase along
  * the line; `low` is a lower bound. */
 static uint64_t ordinal_from(const struct density_job *job, uint32_t line, uint64_t low, int64_t at)
@@ -103,14 +109,8 @@ static uint64_t ordinal_from(const struct density_job *job, uint32_t line, uint6
     uint64_t high = order_line_events(order, line);
     if (!job->by_time)
         return at <= 0 ? order_line_first(order, line) : order_line_from(order, line, (uint64_t)at);
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2, position = order_line_at(order, line, middle);
-        if (position != NO_POSITION && density_query_coordinate(job, position) < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return LOWER_BOUND(i, low, high,
+                       density_query_is_before(job, order_line_at(order, line, i), at));
 }
 
 /* ---- counting ---- */

@@ -77,6 +77,21 @@ static void show_calls(const struct run *run, const struct site *site, struct ev
     shown->call_count = n;
 }
 
+/* Adds the call sites that led to a site, if they were recorded. */
+static void show_callers(const struct run *run, const struct site *site, struct event_info *shown)
+{
+    struct slot_stack *stack = &shown->stack;
+    const struct site *caller = site_table_at(&run->sites, site->caller);
+    for (; caller && stack->count < STACK_CALLERS;
+         caller = site_table_at(&run->sites, caller->caller)) {
+        stack->callers[stack->count++] = caller->address;
+        site = caller;
+    }
+    stack->end = site->caller == SITE_UNKNOWN ? STACK_UNKNOWN
+                 : site->caller               ? STACK_CUT
+                                              : STACK_WHOLE;
+}
+
 static void show_site(const struct run *run, uint32_t number, struct event_info *shown)
 {
     const struct site *site = site_table_at(&run->sites, number);
@@ -86,11 +101,12 @@ static void show_site(const struct run *run, uint32_t number, struct event_info 
     shown->site = site->address;
     shown->context = site->context;
     show_calls(run, site, shown);
+    show_callers(run, site, shown);
 }
 
 static void add_texts(const struct run *run, struct event_info *shown)
 {
-    const struct run_text *t = annotations_at(&run->annotations, shown->at);
+    const struct run_text *t = run_texts(run, shown->at);
     for (; t; t = t->next) {
         shown->texts = xreallocarray(shown->texts, shown->text_count + 1, sizeof *shown->texts);
         shown->texts[shown->text_count++] = (char *)(uintptr_t)t->text; /* borrowed */

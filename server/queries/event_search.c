@@ -4,11 +4,11 @@
 #define _GNU_SOURCE
 #include "server/queries/request_queue.h"
 
-#include "server/queries/referenced_lines.h"
-#include "server/eventloop/loop_turn.h"
-#include "wire/request_body.h"
-#include "wire/query_results.h"
 #include "base/alloc.h"
+#include "server/eventloop/event_loop.h"
+#include "server/queries/referenced_lines.h"
+#include "wire/query_results.h"
+#include "wire/request.h"
 
 #include <pcre2.h>
 #include <stdlib.h>
@@ -104,8 +104,7 @@ static bool text_matches(struct event_search_job *job, const char *text)
  * many texts, so it stops after some time and sets `later`. */
 static bool has_text(struct event_search_job *job, struct event_id at)
 {
-    const struct run_text *t =
-        job->resume ? job->resume : annotations_at(&job->run->annotations, at);
+    const struct run_text *t = job->resume ? job->resume : run_texts(job->run, at);
     job->resume = NULL;
     for (; t; t = t->next) {
         if (text_matches(job, t->text))

@@ -1,13 +1,13 @@
 #include "server/queries/interval_cache.h"
 
 #include "base/alloc.h"
-#include "server/timing/interval_builder.h"
-#include "server/run/awaits.h"
-#include "server/run/clock_sync.h"
 #include "server/run/activity_store.h"
+#include "server/run/awaits.h"
 #include "server/run/call_sites.h"
+#include "server/run/clock_sync.h"
 #include "server/run/cpu_placement.h"
 #include "server/run/event_times.h"
+#include "server/timing/interval_builder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,12 +102,11 @@ static void add_presence(struct event_meaning *meaning, const struct target_even
 static uint8_t category_of(const struct run *run, const struct target_event *look, uint32_t kind,
                            uint32_t about)
 {
-    const struct target_line_type *k =
-        about ? target_list_line_type(&run->targets, run_kind_name(run, about)) : NULL;
+    const struct target_line_type *k = about ? run_line_type(run, about) : NULL;
     if (look->category)
         return look->category;
     if (!k || !k->category)
-        k = target_list_line_type(&run->targets, run_kind_name(run, kind));
+        k = run_line_type(run, kind);
     return k ? k->category : 0;
 }
 
@@ -134,6 +133,7 @@ static void interval_cache_set_meaning(const struct interval_cache *m,
     meaning->class = classes[look->waits_as];
     meaning->category = category_of(run, look, kind, about);
     meaning->releases = look->releases;
+    meaning->may_pass = look->role == ROLE_REQUEST;
     meaning->by_clock = look->category == CATEGORY_CLOCK;
     meaning->interrupts = look->category == CATEGORY_SIGNAL;
     meaning->gathers = look->waits && target_has_line_type(&look->causes, look->name);
@@ -290,7 +290,9 @@ static void interval_cache_reset(struct interval_cache *m, const struct run *run
                                      m->first, m->end);
 }
 
-void interval_cache_begin(const struct run *run, uint64_t first, uint64_t end)
+/* Restricts the cache to positions first .. end - 1 (see partial_run_new()).  No interval of the
+ * run may have been computed yet. */
+static void interval_cache_begin(const struct run *run, uint64_t first, uint64_t end)
 {
     /* the run's contents do not change, only its cache */
     struct run *cache = (struct run *)(uintptr_t)run;
@@ -403,7 +405,6 @@ uint64_t interval_cache_generation(const struct run *run)
 {
     return interval_cache_for_run(run)->again;
 }
-int64_t interval_cache_end_ns(const struct run *run) { return run->clock.last_ns; }
 
 static int64_t interval_cache_replaced_ns(const void *of, uint32_t line)
 {
@@ -433,6 +434,67 @@ int64_t interval_cache_until_ns(const struct run *run)
 
 size_t interval_cache_open(const struct run *run, struct wait_record **waits)
 {
-    return interval_builder_open_waits(interval_cache_for_run(run)->follow,
-                                       interval_cache_end_ns(run), waits);
+    return interval_builder_open_waits(interval_cache_for_run(run)->follow, run->clock.last_ns,
+                                       waits);
+}
+
+/* ---- partial runs ---- */
+
+#define AROUND_MOST (1u << 20)
+#define CACHES (sizeof((struct partial_run *)0)->caches / sizeof(struct run_addon))
+
+static void partial_run_swap_caches(const struct run *run, struct partial_run *apart)
+{
+    /* the run's contents do not change, only its caches */
+    struct run *cache = (struct run *)(uintptr_t)run;
+    for (unsigned i = 0; i < CACHES; i++)
+        run_addon_swap(&cache->addons, RUN_ADDON_INTERVALS + i, &apart->caches[i]);
+}
+
+static uint64_t partial_run_first_position(const struct run *run, int64_t from_ns, uint64_t around)
+{
+    uint64_t first = order_first(run->order);
+    uint64_t at = from_ns == INT64_MIN ? first : event_times_position(run, from_ns);
+    if (at - first <= around)
+        return first;
+    at = order_event(run->order, at - around).point;
+    return at > first ? at : first;
+}
+
+static uint64_t partial_run_end_position(const struct run *run, int64_t to_ns, uint64_t around)
+{
+    uint64_t count = order_count(run->order);
+    uint64_t at = to_ns == INT64_MAX ? count : event_times_position_after(run, to_ns);
+    return count - at > around ? at + around : count;
+}
+
+struct partial_run *partial_run_new(const struct run *run, int64_t from_ns, int64_t to_ns,
+                                    uint64_t around)
+{
+    struct partial_run *apart = xcalloc(1, sizeof *apart);
+    around = around < AROUND_MOST ? around : AROUND_MOST;
+    apart->first = partial_run_first_position(run, from_ns, around);
+    apart->end = partial_run_end_position(run, to_ns, around);
+    partial_run_enter(run, apart);
+    interval_cache_begin(run, apart->first, apart->end);
+    partial_run_leave(run, apart);
+    return apart;
+}
+
+void partial_run_enter(const struct run *run, struct partial_run *apart)
+{
+    partial_run_swap_caches(run, apart);
+}
+void partial_run_leave(const struct run *run, struct partial_run *apart)
+{
+    partial_run_swap_caches(run, apart);
+}
+
+void partial_run_free(struct partial_run *apart)
+{
+    if (!apart)
+        return;
+    for (unsigned i = 0; i < CACHES; i++)
+        run_addon_free(&apart->caches[i]);
+    free(apart);
 }

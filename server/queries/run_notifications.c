@@ -2,9 +2,8 @@
 
 #include "base/alloc.h"
 #include "server/queries/referenced_lines.h"
-#include "server/eventloop/loop_turn.h"
+#include "server/eventloop/event_loop.h"
 #include "server/run/untraced_reasons.h"
-#include "wire/limits.h"
 #include "wire/trace_view.h"
 
 #include <stdio.h>

@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 #include "server/queries/query.h"
-#include "server/run/os_metrics.h"
 #include "server/run/event_times.h"
+#include "server/run/metrics.h"
 #include "wire/limits.h"
 
 #include <math.h>
@@ -183,13 +183,8 @@ static void add_curve(const struct run *run, struct time_series_set *all,
 
 static int by_place(const void *a, const void *b)
 {
-    const struct os_metric_series *x = *(const struct os_metric_series *const *)a,
-                                  *y = *(const struct os_metric_series *const *)b;
-    if (x->process != y->process)
-        return x->process < y->process ? -1 : 1;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return x->meter < y->meter ? -1 : x->meter > y->meter;
+    return os_metric_series_compare(*(const struct os_metric_series *const *)a,
+                                    *(const struct os_metric_series *const *)b);
 }
 
 /* Sets the range: the requested one, else all that is known. */

@@ -116,6 +116,8 @@ struct living_cpu_change {
     const struct living_output *telling;
     int64_t from_ns, to_ns;
     uint64_t position, until; /* positions of the ends of the interval */
+    const struct wait_record *wait; /* a request; NULL: it is no wait */
+    unsigned waits;                 /* its state while the task is on no worker thread */
 };
 
 static uint64_t position_at(const struct living_cpu_change *t, int64_t ns)
@@ -134,15 +136,18 @@ static void state_timeline_on_cpu_state(void *context, enum cpu_state is, int64_
                                     [CPU_STATE_OTHER] = BAND_LIVING_SYSTEM};
     const struct living_cpu_change *at = context;
     const struct living_output *t = at->telling;
+    bool waits = at->wait && is != CPU_STATE_RUNNING;
+    struct summary_state state = {waits ? at->wait->about : 0,
+                                  waits ? (uint8_t)at->waits : codes[is]};
     (void)to_ns;
     if (from_ns == at->from_ns) {
-        state_timeline_add_change(t, codes[is], 0, from_ns, at->position);
+        state_timeline_add_change(t, state.code, state.about, from_ns, at->position);
         return;
     }
     uint64_t position = position_at(at, from_ns);
     t->progress->position = position > t->progress->position ? position : t->progress->position;
-    summary_tree_set_cpu_state(t->pyramid, t->course->thread, (struct summary_state){0, codes[is]},
-                               from_ns, t->progress->position);
+    summary_tree_set_cpu_state(t->pyramid, t->course->thread, state, from_ns,
+                               t->progress->position);
 }
 
 static void state_timeline_report_interval(const struct living_output *t,
@@ -151,9 +156,13 @@ static void state_timeline_report_interval(const struct living_output *t,
     const struct thread_timeline *c = t->course;
     const struct interval *item = &c->items[i];
     int64_t from = interval_begin(c, i);
-    struct living_cpu_change turning = {t, from, item->to_ns,
-                                        i ? c->items[i - 1].position : c->start, item->position};
-    if (item->is == INTERVAL_RUNS && item->to_ns > from) {
+    struct living_cpu_change turning = {
+        t, from, item->to_ns, i ? c->items[i - 1].position : c->start, item->position, NULL, 0};
+    if (item->is != INTERVAL_RUNS && thread_states_request_runs(t->lives, c, item)) {
+        turning.wait = wait_of(all, item);
+        turning.waits = code_of(all, item);
+    }
+    if ((item->is == INTERVAL_RUNS || turning.wait) && item->to_ns > from) {
         cpu_states_visit(t->lives->spans, c, &t->progress->spans, from, item->to_ns,
                          state_timeline_on_cpu_state, &turning);
         return;
@@ -209,7 +218,7 @@ static int64_t state_timeline_report_cpu_states(const struct living_output *t, i
                                                 uint64_t at)
 {
     int64_t until = thread_states_alive_until(t->lives, t->course);
-    struct living_cpu_change turning = {t, at_ns, until, at, at};
+    struct living_cpu_change turning = {t, at_ns, until, at, at, NULL, 0};
     if (until <= at_ns)
         return at_ns;
     cpu_states_visit(t->lives->spans, t->course, &t->progress->spans, at_ns, until,
@@ -275,6 +284,13 @@ static int64_t known_until(const struct run *run, const struct thread_timeline *
     return known > old ? known : old;
 }
 
+/* Returns whether a line is that of a thread: that of a scheduler, say, acts and has no states. */
+static bool state_timeline_is_thread(const struct run *run, uint32_t line)
+{
+    const struct target_line_type *kind = run_line_type(run, order_line_kind(run->order, line));
+    return !kind || kind->threads;
+}
+
 /* Returns true once all known intervals of the current thread are added. */
 static bool state_timeline_report_thread(struct thread_state_source *l,
                                          struct summary_tree *pyramid, uint64_t *budget)
@@ -283,6 +299,8 @@ static bool state_timeline_report_thread(struct thread_state_source *l,
     const struct thread_timeline *c = &all->threads[l->thread];
     struct lifetimes lives = interval_cache_lifetimes(l->run);
     struct living_output t = {pyramid, c, &l->threads[l->thread], &lives, known_until(l->run, c)};
+    if (!state_timeline_is_thread(l->run, c->thread))
+        return true;
     state_timeline_report_created(&t);
     for (; t.progress->items < c->count && c->items[t.progress->items].to_ns <= t.until_ns;
          t.progress->items++, --*budget) {

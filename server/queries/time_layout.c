@@ -1,12 +1,10 @@
 #include "server/queries/time_layout.h"
 
+#include "base/alloc.h"
 #include "base/lower_bound.h"
 #include "base/map.h"
-#include "base/alloc.h"
 #include "server/queries/time_repair.h"
-#include "server/run/unordered_shared_events.h"
 #include "server/run/event_times.h"
-#include "wire/limits.h"
 
 #include <stdlib.h>
 
@@ -29,14 +27,11 @@ struct time_layout_side {
     bool done;
 };
 
-/* An event in the count of columns: its time and synchronization point. */
-struct mark {
-    int64_t time_ns;
-    uint64_t point;
-};
-
-struct marks {
-    struct mark *items;
+struct marks { /* events in the count of columns: their times and synchronization points */
+    struct mark {
+        int64_t time_ns;
+        uint64_t point;
+    } *items;
     size_t count, room;
 };
 
@@ -49,6 +44,7 @@ struct time_layout {
     int64_t from_ns;
     uint32_t *lines; /* the drawn lines */
     uint32_t line_count, learnt; /* lines whose unordered events are indexed to the end */
+    bool all_indexed; /* exclusive lines, too */
     uint64_t events_most;
     struct time_layout_side right, left;
     struct repaired_event *found;
@@ -91,18 +87,13 @@ static int64_t cell_begin(const struct time_layout *t, int64_t cell)
 
 /* ---- lifetime ---- */
 
-static bool has_text(void *context, struct event_id at)
-{
-    return annotations_at(&((const struct run *)context)->annotations, at) != NULL;
-}
-
 static void choose_lines(struct time_layout *t)
 {
-    const uint32_t *drawn = t->drawn->many ? t->drawn->is_drawn : t->drawn->row_of;
     t->lines = xcalloc(t->drawn->lines + 1, sizeof *t->lines);
     for (uint32_t line = 1; line <= t->drawn->lines; line++)
-        if (drawn[line - 1])
+        if (t->placing.row_of[line - 1])
             t->lines[t->line_count++] = line;
+    t->all_indexed = events_by_time_may_index(t->run, t->lines, t->line_count);
 }
 
 static void begin_side(struct time_layout *t, struct time_layout_side *side, int way,
@@ -126,18 +117,17 @@ struct time_layout *time_layout_begin(const struct run *run, const struct visibl
                                       uint64_t anchor)
 {
     struct time_layout *t = xcalloc(1, sizeof *t);
-    int64_t column = r->column_ns > INT64_MAX / 8 ? INT64_MAX / 8 : (int64_t)r->column_ns;
     t->run = run;
     t->drawn = drawn;
     t->request = r;
     t->anchor = anchor;
-    t->column_ns = (uint64_t)column;
+    t->column_ns = r->column_ns > INT64_MAX / 8 ? INT64_MAX / 8 : r->column_ns;
     t->from_ns = time_ns;
     t->events_most = r->columns > EVENTS_LEAST / 4 ? 4ull * r->columns : EVENTS_LEAST;
     t->placing = (struct layout_params){.row_of = drawn->many ? drawn->is_drawn : drawn->row_of,
                                         .cluster = drawn->many ? &drawn->one : drawn->cluster,
                                         .rows = drawn->many ? 1 : drawn->row_count,
-                                        .has_text = has_text,
+                                        .has_text = run_has_texts,
                                         .context = (void *)(uintptr_t)run};
     choose_lines(t);
     return t;
@@ -162,22 +152,11 @@ struct time_layout_stretch {
     int64_t from_ns, to_ns;
 };
 
-static uint64_t time_layout_count_line(const struct time_layout *t, uint32_t line,
-                                       struct time_layout_stretch s)
-{
-    uint64_t from, to;
-    if (order_line_shared(t->run->order, line))
-        return unordered_events_before(t->run, line, s.to_ns) -
-               unordered_events_before(t->run, line, s.from_ns);
-    event_times_range(t->run, line, s.from_ns, s.to_ns, &from, &to);
-    return to - from;
-}
-
 static uint64_t count_in(const struct time_layout *t, struct time_layout_stretch s)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < t->line_count; i++)
-        count += time_layout_count_line(t, t->lines[i], s);
+        count += events_by_time_count(t->run, t->lines[i], t->all_indexed, s.from_ns, s.to_ns);
     return count;
 }
 
@@ -189,17 +168,10 @@ static void add_found(struct time_layout *t, uint64_t position, int64_t time_ns)
         (struct repaired_event){position, e.point, time_ns, time_ns, NO_POSITION, e.line};
 }
 
-static int by_position(const void *a, const void *b)
-{
-    uint64_t x = ((const struct repaired_event *)a)->position,
-             y = ((const struct repaired_event *)b)->position;
-    return x < y ? -1 : x > y;
-}
-
 static bool is_known(const struct time_layout *t, uint64_t position)
 {
     struct repaired_event key = {.position = position};
-    return t->known && bsearch(&key, t->found, t->known, sizeof key, by_position);
+    return t->known && bsearch(&key, t->found, t->known, sizeof key, repaired_event_by_position);
 }
 
 static void time_layout_note_event(void *context, uint64_t position, int64_t time_ns)
@@ -209,27 +181,11 @@ static void time_layout_note_event(void *context, uint64_t position, int64_t tim
         add_found(t, position, time_ns);
 }
 
-static void find_on(struct time_layout *t, uint32_t line, struct time_layout_stretch s)
-{
-    uint64_t at, to;
-    if (order_line_shared(t->run->order, line)) {
-        unordered_events_visit(t->run, line, s.from_ns, s.to_ns, time_layout_note_event, t);
-        return;
-    }
-    event_times_range(t->run, line, s.from_ns, s.to_ns, &at, &to);
-    for (; at < to; at++) {
-        uint64_t position = order_line_at(t->run->order, line, at);
-        if (position != NO_POSITION)
-            time_layout_note_event(t, position, event_times_point(t->run, position));
-    }
-}
-
 static int by_time(const void *a, const void *b)
 {
     const struct mark *x = a, *y = b;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return x->point < y->point ? -1 : x->point > y->point;
+    return x->time_ns != y->time_ns ? (x->time_ns < y->time_ns ? -1 : 1)
+                                    : (x->point > y->point) - (x->point < y->point);
 }
 
 static int by_time_back(const void *a, const void *b) { return by_time(b, a); }
@@ -333,12 +289,9 @@ static bool time_layout_is_outside(const struct time_layout *t, const struct tim
 
 static struct time_layout_stretch next_stretch(const struct time_layout_side *side)
 {
-    struct time_layout_stretch s = {side->edge_ns, side->edge_ns};
-    if (side->way > 0)
-        s.to_ns += side->span_ns;
-    else
-        s.from_ns -= side->span_ns;
-    return s;
+    int64_t edge_ns = side->edge_ns, span_ns = side->span_ns;
+    return side->way > 0 ? (struct time_layout_stretch){edge_ns, edge_ns + span_ns}
+                         : (struct time_layout_stretch){edge_ns - span_ns, edge_ns};
 }
 
 /* Searches the next time span: halved until it has few enough events, and longer next time if it
@@ -358,7 +311,8 @@ static uint64_t time_layout_scan_further(struct time_layout *t, struct time_layo
     }
     size_t first = t->count;
     for (uint32_t i = 0; i < t->line_count; i++)
-        find_on(t, t->lines[i], s);
+        events_by_time_visit(t->run, t->lines[i], t->all_indexed, s.from_ns, s.to_ns,
+                             time_layout_note_event, t);
     side->edge_ns = side->way > 0 ? s.to_ns : s.from_ns;
     count_stretch(t, side, first, s);
     side->events += t->count - first;
@@ -377,10 +331,7 @@ static bool find_mixed(const struct time_layout *t, int64_t time_ns, uint64_t *f
     *first = NO_POSITION;
     *after = 0;
     for (uint32_t i = 0; i < t->line_count; i++)
-        if (order_line_shared(t->run->order, t->lines[i]))
-            unordered_events_bounds(t->run, t->lines[i], time_ns, first, after);
-        else
-            event_times_bounds(t->run, t->lines[i], time_ns, first, after);
+        events_by_time_bounds(t->run, t->lines[i], t->all_indexed, time_ns, first, after);
     if (*first != NO_POSITION && *first < *after)
         *first = order_event(t->run->order, *first).point;
     else
@@ -392,7 +343,7 @@ static void note_mixed(struct time_layout *t, uint64_t first, uint64_t after)
 {
     t->known = t->count;
     if (t->known)
-        qsort(t->found, t->known, sizeof *t->found, by_position);
+        qsort(t->found, t->known, sizeof *t->found, repaired_event_by_position);
     for (uint64_t p = first; p < after; p++)
         time_layout_note_event(t, p, event_times_point(t->run, p));
 }
@@ -516,10 +467,10 @@ static void learn_moved(struct time_layout *t)
 
 static bool has_moved(const struct time_layout *t)
 {
-    for (size_t i = 0; i < t->count; i++)
-        if (t->found[i].time_ns > t->found[i].clock_ns)
-            return true;
-    return false;
+    size_t i = 0;
+    while (i < t->count && t->found[i].time_ns <= t->found[i].clock_ns)
+        i++;
+    return i < t->count;
 }
 
 static bool look_further(struct time_layout *t)
@@ -555,8 +506,7 @@ bool time_layout_step(struct time_layout *t, uint64_t budget)
 {
     uint64_t spent = 0;
     for (; t->learnt < t->line_count; t->learnt++)
-        if (order_line_shared(t->run->order, t->lines[t->learnt]) &&
-            !unordered_events_update(t->run, t->lines[t->learnt], &budget))
+        if (!events_by_time_update(t->run, t->lines[t->learnt], t->all_indexed, &budget))
             return false;
     if (!t->aimed)
         time_layout_set_origin(t);
@@ -583,12 +533,12 @@ static void move_edge(const struct time_layout *t, struct layout_result *p,
                       const struct repaired_event *f)
 {
     const struct order *order = t->run->order;
-    uint64_t *before = &p->before[f->line - 1];
+    uint64_t *before = &p->before[f->line - 1], first = order_line_first(order, f->line);
     if (!order_line_shared(order, f->line)) {
         uint64_t ordinal = order_line_from(order, f->line, f->position);
         *before = ordinal < *before ? ordinal : *before;
-    } else if (f->clock_ns<t->left.edge_ns && * before> order_line_first(order, f->line)) {
-        --*before;
+    } else if (*before > first) {
+        *before -= f->clock_ns < t->left.edge_ns;
     }
 }
 
@@ -598,14 +548,10 @@ static void find_edges(const struct time_layout *t, struct layout_result *p)
     for (uint32_t i = 0; i < t->line_count; i++) {
         uint32_t line = t->lines[i];
         uint64_t first = order_line_first(order, line), end = order_line_events(order, line);
-        uint64_t before =
-            first + time_layout_count_line(
-                        t, line, (struct time_layout_stretch){INT64_MIN, t->left.edge_ns});
-        p->before[line - 1] = before;
-        p->more_right |=
-            before + time_layout_count_line(
-                         t, line, (struct time_layout_stretch){t->left.edge_ns, t->right.edge_ns}) <
-            end;
+        p->before[line - 1] = events_by_time_first(t->run, line, t->all_indexed, t->left.edge_ns);
+        p->more_right |= first + events_by_time_count(t->run, line, t->all_indexed, INT64_MIN,
+                                                      t->right.edge_ns) <
+                         end;
     }
     for (size_t i = 0; i < t->count; i++)
         move_edge(t, p, &t->found[i]);
@@ -634,7 +580,7 @@ uint64_t time_layout_behind(const struct time_layout *t, uint64_t position)
 {
     struct repaired_event key = {.position = position};
     const struct repaired_event *f =
-        t->kept ? bsearch(&key, t->found, t->kept, sizeof key, by_position) : NULL;
+        t->kept ? bsearch(&key, t->found, t->kept, sizeof key, repaired_event_by_position) : NULL;
     return f ? f->behind : NO_POSITION;
 }
 

@@ -15,10 +15,10 @@
 #ifndef SERVER_QUERIES_TIME_LAYOUT_H
 #define SERVER_QUERIES_TIME_LAYOUT_H
 
-#include "server/queries/visible_rows.h"
 #include "server/order/layout/column_assignment.h"
+#include "server/queries/visible_rows.h"
 #include "server/run/run.h"
-#include "wire/request_body.h"
+#include "wire/request.h"
 
 struct time_layout;
 

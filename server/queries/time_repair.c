@@ -29,7 +29,7 @@ static struct repair_moment time_repair_later_moment(struct repair_moment a, str
     return a.position > b.position ? a : b;
 }
 
-static int by_position(const void *a, const void *b)
+int repaired_event_by_position(const void *a, const void *b)
 {
     uint64_t x = ((const struct repaired_event *)a)->position,
              y = ((const struct repaired_event *)b)->position;
@@ -154,7 +154,7 @@ void time_repair_events(const struct order *order, struct repaired_event *events
     int64_t latest = INT64_MIN;
     bool whole = true;
     if (count)
-        qsort(events, count, sizeof *events, by_position);
+        qsort(events, count, sizeof *events, repaired_event_by_position);
     for (size_t first = 0, end; first < count; first = end) {
         unsigned looks = 0;
         struct repair_moment before = latest_before(&r, events[first].point, &looks);

@@ -18,6 +18,8 @@ struct repaired_event {
     uint32_t line;
 };
 
+/* Compares two events by position, for qsort() and bsearch(). */
+int repaired_event_by_position(const void *a, const void *b);
 /* Sorts the events by position and sets time_ns and behind. */
 void time_repair_events(const struct order *order, struct repaired_event *events, size_t count);
 

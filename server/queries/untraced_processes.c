@@ -1,12 +1,12 @@
 #include "server/queries/untraced_processes.h"
 
 #include "base/alloc.h"
-#include "server/run/process_creation.h"
+#include "server/run/run_processes.h"
 
 #include <stdlib.h>
 
-#define SLICE 4000u /* events counted at once */
-#define SLICE_COST 1000u /* of the budget */
+#define CREATION_SLICE 4000u /* events counted at once */
+#define CREATION_COST 1000u /* of the budget */
 
 static bool untraced_processes_learn_type(struct untraced_processes *u, uint32_t type)
 {
@@ -77,8 +77,9 @@ bool untraced_processes_step(struct untraced_processes *u, const struct wait_gra
     while (!u->some && u->counted < end) {
         if (*budget == 0)
             return false;
-        untraced_processes_count(u, g->run, end - u->counted > SLICE ? u->counted + SLICE : end);
-        *budget -= *budget < SLICE_COST ? *budget : SLICE_COST;
+        untraced_processes_count(
+            u, g->run, end - u->counted > CREATION_SLICE ? u->counted + CREATION_SLICE : end);
+        *budget -= *budget < CREATION_COST ? *budget : CREATION_COST;
     }
     u->some |= u->sent != u->received;
     for (uint32_t line = 1; line <= g->lines && !u->some; line++)

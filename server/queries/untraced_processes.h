@@ -1,5 +1,5 @@
-/* Processes that programs of a run created, and that are not in the run: they may use what they
- * inherited, such as a pipe. */
+/* Search for processes that programs of the run created, and that are not in it: they may use what
+ * they inherited, such as a pipe.  Not thread-safe. */
 #ifndef SERVER_QUERIES_UNTRACED_PROCESSES_H
 #define SERVER_QUERIES_UNTRACED_PROCESSES_H
 
@@ -18,7 +18,7 @@ struct untraced_processes {
 };
 
 /* Continues the search; returns true once it is complete.  The graph must be complete. */
-bool untraced_processes_step(struct untraced_processes *search, const struct wait_graph *graph,
+bool untraced_processes_step(struct untraced_processes *u, const struct wait_graph *g,
                              uint64_t *budget);
 
 #endif

@@ -9,7 +9,7 @@
 static const struct target_line_type *kind_of(const void *context, uint32_t line)
 {
     const struct run *run = context;
-    return target_list_line_type(&run->targets, run_kind_name(run, run_line_at(run, line)->kind));
+    return run_line_type(run, run_line_at(run, line)->kind);
 }
 
 static const char *name_of(const void *context, uint32_t line)
@@ -57,8 +57,7 @@ static bool *drawn_kinds(const struct run *run)
 {
     bool *drawn = xcalloc(run->kinds.count + 1, sizeof *drawn);
     for (uint32_t code = 0; code <= run->kinds.count; code++) {
-        const struct target_line_type *kind =
-            target_list_line_type(&run->targets, run_kind_name(run, code));
+        const struct target_line_type *kind = run_line_type(run, code);
         drawn[code] = !kind || kind->drawn;
     }
     return drawn;

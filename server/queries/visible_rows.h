@@ -4,8 +4,8 @@
 
 #include "server/order/layout/column_assignment.h"
 #include "server/run/run.h"
-#include "wire/request_body.h"
 #include "wire/layout_results.h"
+#include "wire/request.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,19 +3,20 @@
  * line, and from the types' descriptions.  A thread waits if its last event, on any line, is of
  * a type that waits.  All holders of the object block it; if the object is a thread, that thread
  * does. */
-#include "server/queries/request_queue.h"
-#include "server/run/cpu_placement.h"
-#include "server/queries/event_answer.h"
-#include "server/queries/referenced_lines.h"
-#include "server/queries/hang_diagnosis.h"
 #include "server/queries/wait_graph.h"
-#include "server/queries/wait_handler.h"
+
+#include "server/queries/event_answer.h"
+#include "server/queries/futex_waits.h"
+#include "server/queries/hang_diagnosis.h"
+#include "server/queries/referenced_lines.h"
+#include "server/queries/request_queue.h"
 #include "server/queries/wait_holders.h"
+#include "server/queries/wait_start.h"
+#include "server/run/cpu_placement.h"
 
 #include "base/alloc.h"
-#include "server/timing/cpu_states.h"
 #include "server/run/awaits.h"
-#include "wire/asleep.h"
+#include "server/timing/cpu_states.h"
 #include "wire/query_results.h"
 
 #include <stdlib.h>
@@ -98,11 +99,19 @@ static void add_running(struct wait_graph_job *job, uint32_t thread)
     if (g->run_count < WAITS_RUNS)
         g->runs[g->run_count] = thread;
     g->run_count++;
+}
+
+/* Returns the thread as one that sleeps according to the kernel, or NULL. */
+static const struct wait_graph_sleeper *wait_graph_add_sleeper(struct wait_graph *g,
+                                                               uint32_t thread)
+{
     struct wait_graph_sleeper a = {.thread = thread};
     int64_t end_ns = g->run->programs.connected ? 0 : g->run->clock.ended_ns;
-    if (cpu_states_asleep(cpu_placement_states(g->run), thread, end_ns, &a.since_ns, &a.call) &&
-        g->asleep_count < SLEEPERS_MOST)
-        ARRAY_PUSH(g->asleep, g->asleep_count, a);
+    if (g->asleep_count == SLEEPERS_MOST ||
+        !cpu_states_asleep(cpu_placement_states(g->run), thread, end_ns, &a.since_ns, &a.call))
+        return NULL;
+    ARRAY_PUSH(g->asleep, g->asleep_count, a);
+    return &g->asleep[g->asleep_count - 1];
 }
 
 /* Describes a wait for the end of another thread. */
@@ -126,6 +135,37 @@ static void add_waiter(struct wait_graph_job *job, struct waiter waiter)
     struct wait_graph *g = &job->graph;
     g->waiters = array_reserve(g->waiters, &job->waiter_room, g->count + 1, sizeof *g->waiters);
     g->waiters[g->count++] = waiter;
+}
+
+/* Describes a sleep at the loader's lock. */
+static const struct target_event look_of_loader = {.name = (char[]){""}, .waits = true};
+
+/* Makes a thread that is in no traced wait a waiter if it sleeps at the loader's lock, and the
+ * holder is known: that has recorded nothing since it was seen asleep, holding the lock. */
+static bool wait_graph_find_loader(const struct wait_graph_job *job, struct waiter *waiter)
+{
+    const struct run *run = job->graph.run;
+    int64_t end_ns = run->programs.connected ? 0 : run->clock.ended_ns, since_ns, held_ns;
+    uint32_t holder = cpu_states_lock_holder(cpu_placement_states(run), waiter->thread, end_ns,
+                                             &since_ns, &held_ns);
+    uint64_t position;
+    if (!holder || holder > job->graph.lines || holder == waiter->thread)
+        return false;
+    struct order_event last = last_of(job, holder, &position);
+    if (!last.line || last.time_ns > held_ns)
+        return false;
+    waiter->ahead = (struct holder_info){.thread = holder, .how = HOLD_LOADER};
+    waiter->look = &look_of_loader;
+    waiter->loader = true;
+    waiter->time_ns = since_ns;
+    return true;
+}
+
+/* Returns whether other threads end such a wait by what they do on the line of its event. Otherwise
+ * the event stands there only because its thread holds the line's lock. */
+static bool wait_graph_is_ended_there(const struct target_event *look)
+{
+    return look->releases || look->woken_by.count || look->waits_as == WAITS_EXCLUSION;
 }
 
 /* Adds the thread of a line to the waiting or running ones.  Returns false if no thread acts on
@@ -162,11 +202,17 @@ static bool wait_graph_check_line(struct wait_graph_job *job, uint32_t thread)
         waiter.site = await->site;
         add_waiter(job, waiter);
     } else if (look && look->waits) {
-        uint32_t about = e.about ? e.about : e.line;
-        waiter.about = about == thread ? 0 : about;
+        waiter.about = e.about ? e.about : wait_graph_is_ended_there(look) ? e.line : 0;
+        waiter.about = waiter.about == thread ? 0 : waiter.about;
+        add_waiter(job, waiter);
+    } else if (!ended && wait_graph_find_loader(job, &waiter)) {
         add_waiter(job, waiter);
     } else if (!ended) {
-        add_running(job, thread);
+        const struct wait_graph_sleeper *asleep = wait_graph_add_sleeper(g, thread);
+        if (asleep && futex_wait_find(g->run, asleep, &waiter))
+            add_waiter(job, waiter);
+        else
+            add_running(job, thread);
     }
     return true;
 }
@@ -226,8 +272,9 @@ static void wait_graph_note_wakers(struct wait_graph_job *job, size_t waiter)
 
 /* ---- cycles ---- */
 
-/* (a wait with a timeout is in no cycle) */
-uint32_t wait_graph_blocker(const struct wait_graph *g, const struct waiter *w, uint32_t i)
+/* Returns the i-th thread that blocks a waiter; 0 if there are no more.  A wake-up that any thread
+ * may do blocks it only if it will never resume.  (A wait with a timeout is in no cycle.) */
+static uint32_t wait_graph_blocker(const struct wait_graph *g, const struct waiter *w, uint32_t i)
 {
     const struct wait_graph_object *object = &g->objects[w->object];
     if (w->look->timed)
@@ -237,7 +284,7 @@ uint32_t wait_graph_blocker(const struct wait_graph *g, const struct waiter *w, 
     if (w->ahead.thread && i-- == 0)
         return w->ahead.thread;
     const struct holder_info *holder = i < object->count ? &g->holders[object->first + i] : NULL;
-    bool blocks = holder && holder->how != HOLD_AT_FORK &&
+    bool blocks = holder && holder->how != HOLD_AT_FORK && holder->how != HOLD_TEAM &&
                   (hold_is_of_lock(holder->how) || w->fate == OUTCOME_NEVER);
     return blocks ? holder->thread : 0;
 }
@@ -379,27 +426,6 @@ static bool wait_graph_step(void *p, uint64_t budget)
     return job->stage == DONE;
 }
 
-/* Sets the process and address of a call site; those of an unknown one remain. */
-static void wait_graph_set_site(const struct run *run, uint32_t number, uint32_t *process,
-                                uint64_t *address)
-{
-    const struct site *site = site_table_at(&run->sites, number);
-    if (site) {
-        *process = site->process;
-        *address = site->address;
-    }
-}
-
-/* Sets the call site of the event with which a holder entered the awaited line. */
-static void wait_graph_send_holder(const struct wait_graph_job *job, struct holder_info *holder)
-{
-    const struct run *run = job->graph.run;
-    uint64_t at = holder->since.number ? order_position(run->order, holder->since) : NO_POSITION;
-    referenced_lines_note(holder->thread);
-    if (at != NO_POSITION && at >= order_first(run->order))
-        wait_graph_set_site(run, order_event(run->order, at).site, &holder->process, &holder->site);
-}
-
 /* Copies the holders of what a thread waits for; that of an earlier request is the first. */
 static void wait_graph_copy_holders(const struct wait_graph_job *job, const struct waiter *w,
                                     struct wait_info *wait)
@@ -411,12 +437,15 @@ static void wait_graph_copy_holders(const struct wait_graph_job *job, const stru
     for (uint32_t i = 0; i < object->count; i++)
         wait->holders[wait->holder_count++] = job->graph.holders[object->first + i];
     for (uint32_t i = 0; i < wait->holder_count; i++)
-        wait_graph_send_holder(job, &wait->holders[i]);
+        wait_holder_set_site(job->graph.run, &wait->holders[i]);
 }
 
+/* (one at a futex is sent as a sleeper) */
 static void wait_graph_send_wait(const struct wait_graph_job *job, const struct waiter *w,
                                  struct response *reply)
 {
+    if (w->futex)
+        return;
     const struct run *run = job->graph.run;
     struct wait_info wait = {.thread = w->thread,
                              .about = w->about,
@@ -424,6 +453,7 @@ static void wait_graph_send_wait(const struct wait_graph_job *job, const struct 
                              .fate = w->fate,
                              .at_exit = w->at_exit,
                              .end = w->end,
+                             .loader = w->loader,
                              .since_ns = w->time_ns};
     referenced_lines_note(w->thread);
     referenced_lines_note(w->about);
@@ -436,9 +466,11 @@ static void wait_graph_send_wait(const struct wait_graph_job *job, const struct 
         referenced_lines_note(wait.signal.line);
     }
     if (w->end) {
-        wait_graph_set_site(run, w->site, &wait.event.process, &wait.event.site);
+        wait_holder_copy_site(run, w->site, &wait.event.process, &wait.event.site);
         wait.event.context = wait.event.call_count = 0;
     }
+    if (w->loader)
+        wait.event.site = wait.event.context = wait.event.call_count = 0;
     response_chunk_begin(reply, RESPONSE_WAIT);
     encode_wait(reply->out, &wait);
     response_chunk_end(reply);
@@ -461,7 +493,7 @@ static void wait_graph_set_holder(const struct wait_graph_job *job, const struct
         if (holder->thread != next)
             continue;
         step->since = holder->since;
-        step->how = holder->how;
+        step->how = w->futex ? HOLD_TASK : holder->how;
         step->only = object->count == 1;
     }
 }
@@ -484,25 +516,6 @@ static void wait_graph_send_cycle(const struct wait_graph_job *job, const uint32
     encode_cycle(reply->out, &cycle);
     response_chunk_end(reply);
     free(cycle.steps);
-}
-
-static void wait_graph_send_sleeper(const struct run *run, const struct wait_graph_sleeper *a,
-                                    struct response *reply)
-{
-    uint64_t position = order_thread_last(run->order, a->thread);
-    struct sleeper_info sleeper = {.thread = a->thread,
-                                   .since_ns = a->since_ns,
-                                   .call = (uint8_t)SLEEP_VALUE_CALL(a->call),
-                                   .word = SLEEP_VALUE_WORD(a->call)};
-    if (position == NO_POSITION || position < order_first(run->order))
-        return;
-    referenced_lines_note(a->thread);
-    sleeper.event = event_answer_info(run, position);
-    referenced_lines_note(sleeper.event.at.line);
-    response_chunk_begin(reply, RESPONSE_SLEEPER);
-    encode_sleeper(reply->out, &sleeper);
-    response_chunk_end(reply);
-    event_answer_free(&sleeper.event);
 }
 
 static void wait_graph_send_time(const struct run *run, struct response *reply)
@@ -532,7 +545,7 @@ static bool wait_graph_put(void *p, struct response *reply)
     for (size_t at = 0; at < job->cycle_words; at += 1 + job->cycles[at])
         wait_graph_send_cycle(job, job->cycles + at + 1, job->cycles[at], reply);
     for (uint32_t i = 0; i < job->graph.asleep_count; i++)
-        wait_graph_send_sleeper(job->graph.run, &job->graph.asleep[i], reply);
+        futex_wait_put_sleeper(&job->graph, &job->graph.asleep[i], reply);
     wait_graph_send_time(job->graph.run, reply);
     return true;
 }

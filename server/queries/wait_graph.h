@@ -1,5 +1,5 @@
 /* Wait-for graph at the end of the recorded events: which thread waits for which object, and which
- * threads hold it. wait_graph.c makes it; hang_diagnosis.c uses it. */
+ * threads hold it.  hang_diagnosis.h uses it. */
 #ifndef SERVER_QUERIES_WAIT_GRAPH_H
 #define SERVER_QUERIES_WAIT_GRAPH_H
 
@@ -10,7 +10,7 @@ struct waiter {
     uint32_t thread, about; /* lines; about: what it waits for, 0: not recorded */
     uint32_t object; /* index of the awaited object */
     /* The thread whose earlier request of a read-write lock keeps it from reading, which that lock
-     * permits else; number 0: none */
+     * permits else, or which holds the loader's lock; thread 0: none */
     struct holder_info ahead;
     bool at_exit; /* its program exited normally, so it need not resume */
     uint64_t position; /* position of its last event */
@@ -20,6 +20,10 @@ struct waiter {
     const struct target_event *look; /* description of that event's type */
     bool end; /* since time_ns it waits for the end of thread `about`, which no event records */
     uint32_t site; /* then: where; as of events */
+    bool loader; /* since time_ns it sleeps at the loader's lock, which `ahead` holds */
+    /* since time_ns it sleeps at a futex; `about` is the once flag of its future if a thread runs
+     * the task */
+    bool futex;
 };
 
 /* An awaited object: its range of `holders`. */
@@ -43,7 +47,8 @@ struct wait_graph {
     uint8_t *is_thread; /* by line - 1: an enumerator of the above */
     /* The first WAITS_RUNS running threads, and the number of all. */
     uint32_t runs[WAITS_RUNS], run_count;
-    struct wait_graph_sleeper { /* running threads that are asleep according to the kernel */
+    /* threads that are in no traced wait, but asleep according to the kernel */
+    struct wait_graph_sleeper {
         uint32_t thread;
         int64_t since_ns;
         uint64_t call; /* a value of USAGE_ASLEEP */
@@ -58,10 +63,5 @@ struct wait_graph {
     struct holder_info *holders;
     size_t holder_count, holder_room;
 };
-
-/* Returns the i-th thread that blocks a waiter; 0 if there are no more.  What any thread may do,
- * such as waking it, blocks it only if it will never resume. */
-uint32_t wait_graph_blocker(const struct wait_graph *graph, const struct waiter *waiter,
-                            uint32_t i);
 
 #endif

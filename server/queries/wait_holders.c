@@ -1,10 +1,9 @@
 #include "server/queries/wait_holders.h"
 
 #include "base/alloc.h"
-#include "server/run/inherited_holds.h"
-#include "server/run/process_creation.h"
-
-#include <stdlib.h>
+#include "server/queries/referenced_lines.h"
+#include "server/queries/wait_start.h"
+#include "server/run/run_processes.h"
 
 void wait_graph_add_holder(struct wait_graph *g, struct wait_graph_object *object,
                            struct holder_info holder)
@@ -15,7 +14,44 @@ void wait_graph_add_holder(struct wait_graph *g, struct wait_graph_object *objec
     object->count++;
 }
 
+void wait_holder_copy_site(const struct run *run, uint32_t number, uint32_t *process,
+                           uint64_t *address)
+{
+    const struct site *site = site_table_at(&run->sites, number);
+    if (site) {
+        *process = site->process;
+        *address = site->address;
+    }
+}
+
+void wait_holder_set_site(const struct run *run, struct holder_info *holder)
+{
+    uint64_t at = holder->since.number ? order_position(run->order, holder->since) : NO_POSITION;
+    referenced_lines_note(holder->thread);
+    if (at != NO_POSITION && at >= order_first(run->order))
+        wait_holder_copy_site(run, order_event(run->order, at).site, &holder->process,
+                              &holder->site);
+}
+
 /* ---- threads in the object ---- */
+
+#define ENTERED_EVENTS 4096u /* events of a thread that are examined */
+
+/* Returns the event on another line by which a thread entered the object that it is about, as the
+ * initializer of a once flag; number 0: not found. */
+static struct event_id wait_holder_entry(const struct run *run, uint32_t thread, uint32_t about)
+{
+    uint64_t position = order_thread_last(run->order, thread);
+    for (unsigned i = 0; i < ENTERED_EVENTS && position != NO_POSITION; i++) {
+        struct order_event e = order_event(run->order, position);
+        const struct target_event *look =
+            e.line ? run_event_type(run, e.line, e.type, (enum relation)e.relation) : NULL;
+        if (e.about == about && look && look->has_about && look->about == OCCUPANCY_ACTIVE)
+            return (struct event_id){e.line, e.number};
+        position = wait_start_previous(run, position);
+    }
+    return (struct event_id){about, 0};
+}
 
 /* Returns whether the thread holds the line that it is in.  A thread that is blocked there does,
  * unless its wait releases the line. */
@@ -56,7 +92,8 @@ static void wait_holders_add_occupants(struct wait_graph *g, struct wait_graph_o
     uint64_t since;
     for (size_t i = 0; order_line_inside(g->run->order, w->about, i, &thread, &presence, &since);
          i++) {
-        struct event_id at = {w->about, since};
+        struct event_id at = since ? (struct event_id){w->about, since}
+                                   : wait_holder_entry(g->run, thread, w->about);
         if (thread != w->about && wait_holder_keeps(g, thread, presence, w->about))
             wait_graph_add_holder(
                 g, object,
@@ -202,6 +239,53 @@ static void wait_holders_add_units(struct wait_graph *g, struct wait_graph_objec
                                                        .how = HOLD_UNIT});
 }
 
+/* ---- teams of threads that were not forked ---- */
+
+/* Returns whether a thread existed before an event of its process, and has helped at objects of
+ * that kind since: its last event says that it waits for such work. */
+static bool wait_holder_is_helper(const struct wait_graph *g, uint32_t thread, uint32_t kind,
+                                  const struct order_event *before, struct event_id *idle)
+{
+    const struct order *order = g->run->order;
+    uint64_t last = order_thread_last(order, thread),
+             first = order_line_at(order, thread, order_line_first(order, thread));
+    if (g->is_thread[thread - 1] != WAITS_ACTS || last == NO_POSITION || first == NO_POSITION ||
+        order_event(order, first).time_ns >= before->time_ns)
+        return false;
+    struct order_event e = order_event(order, last);
+    const struct target_event *look =
+        e.line ? run_event_type(g->run, e.line, e.type, (enum relation)e.relation) : NULL;
+    *idle = (struct event_id){e.line, e.number};
+    return look && look->rests && e.about && e.about <= g->lines &&
+           order_line_kind(order, e.about) == kind;
+}
+
+/* A runtime such as OpenMP's keeps its threads for the next region.  The child of a fork has its
+ * data, but not these threads, so its first region waits for them. */
+static void wait_holders_add_team(struct wait_graph *g, struct wait_graph_object *object,
+                                  const struct waiter *w)
+{
+    const struct run *run = g->run;
+    uint32_t process = run_line_at(run, w->about)->process;
+    uint64_t fork =
+        process < run->processes.count && target_has_line_type(&w->look->woken_by, w->look->name)
+            ? process_creation_message(run, process)
+            : NO_POSITION;
+    if (fork == NO_POSITION)
+        return;
+    struct order_event e = order_event(run->order, fork);
+    uint32_t parent = e.thread ? run_line_at(run, e.thread)->process : process;
+    struct holder_info holder = {.how = HOLD_TEAM};
+    for (uint32_t line = 1; line <= g->lines && parent != process; line++)
+        if (run_line_at(run, line)->process == parent &&
+            wait_holder_is_helper(g, line, order_line_kind(run->order, w->about), &e,
+                                  &holder.since)) {
+            holder.thread = line;
+            wait_graph_add_holder(g, object, holder);
+            return;
+        }
+}
+
 void wait_holders_find(struct wait_graph *g, struct wait_graph_object *object,
                        const struct waiter *w)
 {
@@ -210,6 +294,8 @@ void wait_holders_find(struct wait_graph *g, struct wait_graph_object *object,
         wait_holders_add_inherited(g, object, w);
     if (!object->count)
         wait_holders_add_units(g, object, w);
+    if (!object->count)
+        wait_holders_add_team(g, object, w);
 }
 
 static bool wait_holder_is_reader(const struct wait_graph *g, const struct waiter *w,

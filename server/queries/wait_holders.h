@@ -8,6 +8,11 @@
 /* Adds a holder to an object, which must be the last one that holders were added to. */
 void wait_graph_add_holder(struct wait_graph *graph, struct wait_graph_object *object,
                            struct holder_info holder);
+/* Sets the process and address of a call site; those of an unknown one remain. */
+void wait_holder_copy_site(const struct run *run, uint32_t site, uint32_t *process,
+                           uint64_t *address);
+/* Sets the call site of the event with which a holder entered the awaited line. */
+void wait_holder_set_site(const struct run *run, struct holder_info *holder);
 /* Finds, for a thread that holds a lock for reading and waits for it again, which other waiter
  * requested it before: since it is not this one's own hold that keeps it from reading, the lock
  * prefers that one, a writer.  The waiters are sorted. */

@@ -1,21 +1,18 @@
 #include "server/queries/window.h"
 
-#include "server/queries/crossing_messages.h"
-#include "server/queries/visible_rows.h"
-#include "server/queries/window_edges.h"
+#include "base/alloc.h"
+#include "server/order/layout/column_assignment.h"
 #include "server/queries/event_answer.h"
-#include "server/queries/hidden_edges.h"
 #include "server/queries/referenced_lines.h"
-#include "server/queries/left_edge_state.h"
 #include "server/queries/time_layout.h"
 #include "server/queries/undelivered_signals.h"
+#include "server/queries/visible_rows.h"
 #include "server/queries/wait_start.h"
-#include "server/order/layout/column_assignment.h"
+#include "server/queries/window_edges.h"
 #include "server/run/event_times.h"
-#include "wire/limits.h"
-#include "base/alloc.h"
+#include "wire/event_types.h"
 #include "wire/layout_results.h"
-#include "wire/event_id.h"
+#include "wire/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,11 +71,6 @@ static uint64_t anchor_position(const struct run *run, const struct window_reque
 }
 
 /* ---- lifetime ---- */
-
-static bool has_text(void *context, struct event_id at)
-{
-    return annotations_at(&((const struct run *)context)->annotations, at) != NULL;
-}
 
 static bool same_moves(const struct window_request *a, const struct window_request *b)
 {
@@ -162,7 +154,7 @@ static void window_start_job(struct window_job *job)
         .rows = job->drawn.many ? 1 : job->drawn.row_count,
         .many = job->drawn.many,
         .fold = r->fold,
-        .has_text = has_text,
+        .has_text = run_has_texts,
         .context = (void *)(uintptr_t)job->run};
     job->place = layout_columns_begin(job->run->order, &placing);
 }
@@ -376,8 +368,8 @@ void window_put(struct window_job *job, struct response *reply)
     window_scan_rows(job, &w);
     if (job->done)
         window_scan_outside(job, &w);
-    w.edge_count =
-        (uint32_t)window_edges(job->run->order, p, job->drawn.row_of, job->drawn.lines, &w.edges);
+    w.edge_count = (uint32_t)window_edges_find(job->run->order, p, job->drawn.row_of,
+                                               job->drawn.lines, &w.edges);
     w.placement_count = (uint32_t)window_left_edge_states(
         job->run, p, w.rows, w.row_count, job->drawn.row_of, job->drawn.lines, &w.placements);
     note_others(&w);

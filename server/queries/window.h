@@ -3,7 +3,7 @@
 #define SERVER_QUERIES_WINDOW_H
 
 #include "server/queries/request_queue.h"
-#include "wire/request_body.h"
+#include "wire/request.h"
 
 struct window_job;
 

@@ -1,5 +1,5 @@
 /* Activity of threads between their events: steps in calls, with times, from the records of their
- * events (wire/activity_record.h); and the call paths of the steps, as numbers of the run: a path
+ * events (wire/slot.h); and the call paths of the steps, as numbers of the run: a path
  * has the same number in every thread and process.
  *
  * Records are discarded with their events.  At most LIMIT_DID_BYTES are kept for all threads:
@@ -9,14 +9,14 @@
 #define SERVER_RUN_ACTIVITY_STORE_H
 
 #include "server/run/run.h"
-#include "wire/activity_record.h"
+#include "wire/slot.h"
 
 /* Activity of a thread since its previous event. */
 struct activity_span {
     struct event_id at; /* the first event of its record */
     uint32_t first; /* index of its first step, for activity_steps() */
     uint16_t count; /* number of steps; 0: its activity is not known from there on */
-    uint16_t what; /* bits ACTIVITY_ of wire/activity_record.h */
+    uint16_t what; /* bits ACTIVITY_ of wire/slot.h */
     int64_t time_ns; /* of the record, by the program's clock */
     uint64_t cpu_ns;
 };

@@ -1,13 +1,104 @@
-/* Fits the clocks of several hosts to the first host's clock, by the messages between them. */
 #include "server/run/clock_sync.h"
 
 #include "base/alloc.h"
-#include "server/run/clock_exchanges.h"
 #include "server/run/clock_fit.h"
+#include "server/run/run.h"
+#include "wire/text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- clock exchanges ---- */
+
+#define HOST_BYTES 256u
+#define WAY_BYTES 16u
+
+static void clock_exchange_put_messages(struct encoder *out, const struct clock_messages *ways)
+{
+    encode_u32(out, (uint32_t)ways->count);
+    for (size_t i = 0; i < ways->count; i++) {
+        encode_u64(out, (uint64_t)ways->items[i].sent);
+        encode_u64(out, (uint64_t)ways->items[i].got);
+    }
+}
+
+void clock_exchanges_encode(struct encoder *out, const struct clock_exchange *exchange)
+{
+    encode_string(out, exchange->server);
+    encode_string(out, exchange->host);
+    clock_exchange_put_messages(out, &exchange->asked);
+    clock_exchange_put_messages(out, &exchange->answered);
+}
+
+static void clock_exchange_get_messages(struct decoder *in, struct clock_messages *ways)
+{
+    uint32_t count = decode_count(in, WAY_BYTES);
+    for (uint32_t i = 0; i < count && !in->error; i++) {
+        uint64_t sent = decode_u64(in), got = decode_u64(in);
+        clock_messages_add(ways, (int64_t)sent, (int64_t)got);
+    }
+    clock_messages_close(ways);
+}
+
+void clock_exchange_free(struct clock_exchange *e)
+{
+    free(e->server);
+    free(e->host);
+    clock_messages_free(&e->asked);
+    clock_messages_free(&e->answered);
+}
+
+static struct clock_exchange *clock_exchange_find(struct clock_exchanges *all, const char *server,
+                                                  const char *host)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (strcmp(all->items[i].server, server) == 0 && strcmp(all->items[i].host, host) == 0)
+            return &all->items[i];
+    return NULL;
+}
+
+static void clock_exchanges_free(void *state)
+{
+    struct clock_exchanges *all = state;
+    for (size_t i = 0; i < all->count; i++)
+        clock_exchange_free(&all->items[i]);
+    free(all->items);
+    free(all);
+}
+
+/* Returns what was received of clock exchanges, or NULL. */
+static struct clock_exchanges *clock_exchanges_of(const struct run *run)
+{
+    return run_addon(&run->addons, RUN_ADDON_CLOCK_EXCHANGES);
+}
+
+/* Adds to the exchanges that are already known of the two clocks: those over another connection,
+ * or with an earlier server, still hold. */
+bool clock_exchanges_decode(struct run *run, struct decoder *in)
+{
+    struct clock_exchange received = {.server = decode_name(in, HOST_BYTES),
+                                      .host = decode_name(in, HOST_BYTES)};
+    struct clock_exchanges *all =
+        run_addon_make(&run->addons, RUN_ADDON_CLOCK_EXCHANGES, sizeof *all, clock_exchanges_free);
+    struct clock_exchange *known = received.server && received.host
+                                       ? clock_exchange_find(all, received.server, received.host)
+                                       : NULL;
+    struct clock_exchange *e = known ? known : &received;
+    clock_exchange_get_messages(in, &e->asked);
+    clock_exchange_get_messages(in, &e->answered);
+    bool good = decoder_finish(in) && received.server && received.host;
+    if (good && !known && all->count < CLOCK_EXCHANGES_MAX) {
+        all->items = array_reserve(all->items, &all->room, all->count + 1, sizeof *all->items);
+        all->items[all->count++] = received;
+    } else {
+        clock_exchange_free(&received);
+    }
+    all->taken += good;
+    return good;
+}
+
+/* ---- hosts and their clocks ---- */
 
 #define STRETCHES 32u /* parts of the run, for each of which least delays are kept */
 #define LOOKED 8000000u /* maximum number of events examined, spread over the run */
@@ -51,7 +142,7 @@ static void clock_sync_free(void *state)
     free(clocks);
 }
 
-static void find_hosts(const struct run *run, struct clock_sync *c)
+static void clock_sync_find_hosts(const struct run *run, struct clock_sync *c)
 {
     c->processes = (uint32_t)run->processes.count;
     c->host_of = xcalloc(c->processes + 1, sizeof *c->host_of);
@@ -64,7 +155,8 @@ static void find_hosts(const struct run *run, struct clock_sync *c)
 }
 
 /* Returns the clock of a host: one with programs, or else one of a server. */
-static uint32_t clock_of(const struct run *run, const struct clock_sync *c, const char *host)
+static uint32_t clock_sync_clock_of(const struct run *run, const struct clock_sync *c,
+                                    const char *host)
 {
     for (uint32_t i = 0; i < c->processes; i++)
         if (strcmp(run->processes.items[i].host, host) == 0)
@@ -82,13 +174,13 @@ static uint64_t clock_sync_exchanges_taken(const struct run *run)
 }
 
 /* Finds the servers on whose hosts no program runs. */
-static void find_servers(const struct run *run, struct clock_sync *c)
+static void clock_sync_find_servers(const struct run *run, struct clock_sync *c)
 {
     const struct clock_exchanges *exchanges = clock_exchanges_of(run);
     for (size_t i = 0; exchanges && i < exchanges->count; i++) {
         const char *host = exchanges->items[i].server;
         if (c->servers.count < SERVERS_MOST &&
-            clock_of(run, c, host) == c->hosts + c->servers.count)
+            clock_sync_clock_of(run, c, host) == c->hosts + c->servers.count)
             c->servers.hosts[c->servers.count++] = host;
     }
     c->clocks = c->hosts + c->servers.count;
@@ -96,8 +188,8 @@ static void find_servers(const struct run *run, struct clock_sync *c)
 
 /* ---- delays ---- */
 
-static uint32_t host_at(const struct run *run, const struct clock_sync *c,
-                        const struct order_event *e)
+static uint32_t clock_sync_host_at(const struct run *run, const struct clock_sync *c,
+                                   const struct order_event *e)
 {
     uint32_t line = e->thread && e->thread <= order_line_count(run->order) ? e->thread : e->line;
     if (!line || line > order_line_count(run->order) ||
@@ -106,7 +198,7 @@ static uint32_t host_at(const struct run *run, const struct clock_sync *c,
     return c->host_of[run_line_at(run, line)->process];
 }
 
-static struct clock_pair_delays *pair_of(struct clock_sync *c, size_t bond)
+static struct clock_pair_delays *clock_sync_pair_of(struct clock_sync *c, size_t bond)
 {
     c->pairs = array_reserve(c->pairs, &c->pair_room, bond + 1, sizeof *c->pairs);
     for (; c->pair_count <= bond; c->pair_count++) {
@@ -123,7 +215,7 @@ static void clock_sync_add_message(struct clock_sync *c, uint32_t from, uint32_t
                                    struct clock_message at)
 {
     struct clock_pair_delays *pair =
-        pair_of(c, clock_ties_note(c->tying, from, to, at.sent, at.got));
+        clock_sync_pair_of(c, clock_ties_note(c->tying, from, to, at.sent, at.got));
     c->last[from] = fmax(c->last[from], (double)at.sent);
     c->last[to] = fmax(c->last[to], (double)at.got);
     /* The part of the run is that by the clock of the pair's first host, in both directions. */
@@ -140,7 +232,7 @@ static void clock_sync_scan_event(const struct run *run, struct clock_sync *c, u
     struct order_event e = order_event(run->order, position);
     for (uint32_t i = 0; i < e.send_count; i++) {
         struct order_event send = order_event(run->order, order_edge(run->order, position, i));
-        uint32_t from = host_at(run, c, &send), to = host_at(run, c, &e);
+        uint32_t from = clock_sync_host_at(run, c, &send), to = clock_sync_host_at(run, c, &e);
         if (from != to)
             clock_sync_add_message(c, from, to, (struct clock_message){send.time_ns, e.time_ns});
     }
@@ -150,7 +242,8 @@ static void clock_sync_scan_event(const struct run *run, struct clock_sync *c, u
 static void clock_sync_scan_exchange(const struct run *run, struct clock_sync *c,
                                      const struct clock_exchange *exchange)
 {
-    uint32_t server = clock_of(run, c, exchange->server), agent = clock_of(run, c, exchange->host);
+    uint32_t server = clock_sync_clock_of(run, c, exchange->server),
+             agent = clock_sync_clock_of(run, c, exchange->host);
     int64_t start = (int64_t)run->clock.start_ns;
     if (server >= c->clocks || agent >= c->clocks || agent == server)
         return;
@@ -183,7 +276,8 @@ static void clock_sync_measure_messages(const struct run *run, struct clock_sync
 /* ---- fitting ---- */
 
 /* Fits a line to the clock of the pair's second host minus that of its first. */
-static struct line_fit fit_pair(const struct clock_sync *c, const struct clock_pair_delays *pair)
+static struct line_fit clock_sync_fit_pair(const struct clock_sync *c,
+                                           const struct clock_pair_delays *pair)
 {
     double n = 0, x = 0, y = 0, xx = 0, xy = 0, forth = INFINITY, back = INFINITY;
     for (unsigned k = 0; k < STRETCHES; k++) {
@@ -218,7 +312,8 @@ struct clock_best_tie {
     bool tied;
 };
 
-static void is_tied(const struct clock_sync *c, uint32_t clock, struct clock_best_tie *best)
+static void clock_sync_mark_tied(const struct clock_sync *c, uint32_t clock,
+                                 struct clock_best_tie *best)
 {
     const struct clock_ties *t = c->tying;
     best[clock].tied = true;
@@ -231,11 +326,11 @@ static void is_tied(const struct clock_sync *c, uint32_t clock, struct clock_bes
     }
 }
 
-static void tie_to(struct clock_sync *c, uint32_t to, const struct clock_pair *bond,
-                   const struct clock_pair_delays *pair)
+static void clock_sync_tie_to(struct clock_sync *c, uint32_t to, const struct clock_pair *bond,
+                              const struct clock_pair_delays *pair)
 {
     uint32_t from = clock_pair_other(bond, to);
-    struct line_fit fit = fit_pair(c, pair);
+    struct line_fit fit = clock_sync_fit_pair(c, pair);
     double sign = from < to ? 1 : -1, at = c->fits[from].at + sign * fit.at;
     /* the fit was made by the clock of the pair's first host, which itself is off */
     at += sign * fit.drift * (from < to ? c->fits[from].at : at);
@@ -247,7 +342,7 @@ static void clock_sync_build_tree(struct clock_sync *c)
 {
     struct clock_best_tie *best = xcalloc(c->clocks + 1, sizeof *best);
     c->fits = xcalloc(c->clocks + 1, sizeof *c->fits);
-    is_tied(c, 0, best);
+    clock_sync_mark_tied(c, 0, best);
     for (;;) {
         uint32_t to = 0;
         for (uint32_t b = 1; b < c->clocks; b++)
@@ -255,19 +350,19 @@ static void clock_sync_build_tree(struct clock_sync *c)
                 to = b;
         if (!to)
             break;
-        tie_to(c, to, &c->tying->bonds[best[to].bond], &c->pairs[best[to].bond]);
-        is_tied(c, to, best);
+        clock_sync_tie_to(c, to, &c->tying->bonds[best[to].bond], &c->pairs[best[to].bond]);
+        clock_sync_mark_tied(c, to, best);
     }
     free(best);
 }
 
 /* Returns the time of the last known activity of the run, by the first clock. */
-static double find_end(const struct run *run, struct clock_sync *c)
+static double clock_sync_find_end(const struct run *run, struct clock_sync *c)
 {
     uint64_t count = order_count(run->order);
     if (count > order_first(run->order)) {
         struct order_event e = order_event(run->order, count - 1);
-        double *last = &c->last[host_at(run, c, &e)];
+        double *last = &c->last[clock_sync_host_at(run, c, &e)];
         *last = fmax(*last, (double)e.time_ns);
     }
     double end = c->begin;
@@ -281,10 +376,10 @@ static struct clock_sync *clock_sync_compute_fit(const struct run *run)
     struct clock_sync *c = xcalloc(1, sizeof *c);
     c->events = order_count(run->order);
     c->exchanged = clock_sync_exchanges_taken(run);
-    find_hosts(run, c);
+    clock_sync_find_hosts(run, c);
     if (c->hosts < 2)
         return c;
-    find_servers(run, c);
+    clock_sync_find_servers(run, c);
     c->length = run->clock.last_ns > 1 ? (double)run->clock.last_ns : 1;
     c->middle = c->begin + c->length / 2;
     c->tying = clock_ties_new(c->clocks, c->middle);
@@ -294,7 +389,7 @@ static struct clock_sync *clock_sync_compute_fit(const struct run *run)
     clock_sync_measure_messages(run, c);
     clock_sync_build_tree(c);
     clock_fit_lines(c->tying, c->fits);
-    c->end = find_end(run, c);
+    c->end = clock_sync_find_end(run, c);
     free(c->pairs);
     free(c->last);
     c->pairs = NULL;
@@ -304,7 +399,7 @@ static struct clock_sync *clock_sync_compute_fit(const struct run *run)
 
 /* Returns whether a new fit is due: there are twice as many events or exchanges as for the last
  * one or, if the run has ended, any more. */
-static bool is_due(const struct run *run)
+static bool clock_sync_is_due(const struct run *run)
 {
     const struct clock_sync *c = run_addon(&run->addons, RUN_ADDON_CLOCK_SYNC);
     uint64_t count = order_count(run->order), taken = clock_sync_exchanges_taken(run);
@@ -320,7 +415,7 @@ static const struct clock_sync *clock_sync_current_fit(const struct run *constan
 {
     struct run *run = (struct run *)(uintptr_t)constant; /* the fit is a cache */
     struct clock_sync *c = run_addon(&run->addons, RUN_ADDON_CLOCK_SYNC);
-    if (!is_due(run))
+    if (!clock_sync_is_due(run))
         return c;
     uint64_t made = c ? c->fits_made : 0;
     run_addon_attach(&run->addons, RUN_ADDON_CLOCK_SYNC, (struct run_addon){0});
@@ -340,7 +435,7 @@ int64_t clock_sync_correct(const struct run *run, uint32_t process, int64_t time
 }
 
 /* Returns by how much a clock is ahead of the first one at the run's end, ns. */
-static int64_t ahead_at(const struct clock_sync *c, uint32_t clock)
+static int64_t clock_sync_ahead_at(const struct clock_sync *c, uint32_t clock)
 {
     return llround(c->fits[clock].at + c->fits[clock].drift * (c->end - c->middle));
 }
@@ -355,10 +450,11 @@ size_t clock_sync_bounds(const struct run *run, struct clock_bound **bounds)
     *bounds = xcalloc(c->hosts, sizeof **bounds);
     clock_ties_bound(c->tying, c->end, tied);
     for (uint32_t i = 0; i < c->processes; i++)
-        (*bounds)[c->host_of[i]] = (struct clock_bound){.host = run->processes.items[i].host,
-                                                        .bound = tied[c->host_of[i]],
-                                                        .ahead_ns = ahead_at(c, c->host_of[i]),
-                                                        .at_ns = (int64_t)c->end};
+        (*bounds)[c->host_of[i]] =
+            (struct clock_bound){.host = run->processes.items[i].host,
+                                 .bound = tied[c->host_of[i]],
+                                 .ahead_ns = clock_sync_ahead_at(c, c->host_of[i]),
+                                 .at_ns = (int64_t)c->end};
     free(tied);
     return c->hosts;
 }

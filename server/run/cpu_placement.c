@@ -44,6 +44,17 @@ void cpu_placement_asleep(struct run *run, uint32_t line, uint64_t call, int64_t
     cpu_states_note_sleep(spans_in(run), line, call, at_ns);
 }
 
+void cpu_placement_futex(struct run *run, uint32_t line, enum usage_futex_fact fact,
+                         uint64_t address)
+{
+    cpu_states_note_futex(spans_in(run), line, fact, address);
+}
+
+void cpu_placement_held(struct run *run, uint32_t line, uint32_t holder, int64_t at_ns)
+{
+    cpu_states_note_lock_holder(spans_in(run), line, holder, at_ns);
+}
+
 struct placements *cpu_placement_tasks(struct run *run)
 {
     return cpu_states_placements(spans_in(run));

@@ -2,6 +2,8 @@
 #ifndef SERVER_RUN_CPU_PLACEMENT_H
 #define SERVER_RUN_CPU_PLACEMENT_H
 
+#include "wire/os_usage.h"
+
 #include "server/run/run.h"
 
 /* Returns the CPU states of the run; NULL: none were received. */
@@ -20,6 +22,11 @@ void cpu_placement_switched(struct run *run, uint32_t line, unsigned what, unsig
                             int64_t at_ns); /* cpu UINT_MAX: not known */
 /* Records the call in which a thread sleeps, a value of USAGE_ASLEEP. */
 void cpu_placement_asleep(struct run *run, uint32_t line, uint64_t call, int64_t at_ns);
+/* Records what is known of the wait at the futex at which a thread sleeps. */
+void cpu_placement_futex(struct run *run, uint32_t line, enum usage_futex_fact fact,
+                         uint64_t address);
+/* Records which thread holds the loader's lock, at which a thread sleeps. */
+void cpu_placement_held(struct run *run, uint32_t line, uint32_t holder, int64_t at_ns);
 /* placements of tasks on carriers, for filling */
 struct placements *cpu_placement_tasks(struct run *run);
 void cpu_placement_lost(struct run *run, uint64_t switches);

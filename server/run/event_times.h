@@ -26,13 +26,44 @@ uint64_t event_times_position(const struct run *run, int64_t time_ns);
 uint64_t event_times_position_after(const struct run *run, int64_t time_ns);
 /* Returns the time of an event's point: the latest of its members. */
 int64_t event_times_point(const struct run *run, uint64_t position);
-/* Sets the ordinals *from .. *to - 1 of the events of an exclusive line whose points are at or
- * after from_ns and before to_ns. (For a shared line see unordered_shared_events.h.) */
-void event_times_range(const struct run *run, uint32_t line, int64_t from_ns, int64_t to_ns,
-                       uint64_t *from, uint64_t *to);
-/* Lowers *first to the first position of an event of an exclusive line whose point is at or after a
- * time, and raises *after to the position after the last one before it. */
-void event_times_bounds(const struct run *run, uint32_t line, int64_t time_ns, uint64_t *first,
-                        uint64_t *after);
+
+/* ---- events by time ----
+ *
+ * Events of a line by time: how many are in a time span, and which.
+ *
+ * Along most exclusive lines times grow, so that a time is found by binary search (event_times.h).
+ * They need not on shared lines, nor on exclusive ones where clocks differ, or behind an event of a
+ * group, whose time is that of its latest member.  For shared lines, and where a caller indexes all
+ * lines, the least and the greatest time of each range of consecutive events are kept with the run;
+ * a query takes time logarithmic in the number of events, and linear in the length of the part in
+ * which events before a time and after it are mixed.  Times are those of synchronization points, ns
+ * of the run.  Not thread-safe. */
+
+/* Returns whether all lines of a set are to be indexed, exclusive ones too: they have few enough
+ * events. If not, the times along exclusive lines are searched as if they grew. The answer is the
+ * argument all_indexed of the other functions. */
+bool events_by_time_may_index(const struct run *run, const uint32_t *lines, uint32_t count);
+/* Indexes the new events of a line, if it is to be indexed, at most *budget; returns true once all
+ * are. */
+bool events_by_time_update(const struct run *run, uint32_t line, bool all_indexed,
+                           uint64_t *budget);
+/* Returns the number of events of a line, of an indexed one those that were indexed, in a time
+ * span. */
+uint64_t events_by_time_count(const struct run *run, uint32_t line, bool all_indexed,
+                              int64_t from_ns, int64_t to_ns);
+/* Calls visit for each of them. */
+void events_by_time_visit(const struct run *run, uint32_t line, bool all_indexed, int64_t from_ns,
+                          int64_t to_ns,
+                          void (*visit)(void *context, uint64_t position, int64_t time_ns),
+                          void *context);
+/* Lowers *first to the first position of an indexed event at or after a time, and raises *after to
+ * the position after the last one before it. */
+void events_by_time_bounds(const struct run *run, uint32_t line, bool all_indexed, int64_t time_ns,
+                           uint64_t *first, uint64_t *after);
+/* Returns how many events of a line are left of a window that begins at a time, counted from the
+ * line's first one: of a shared line those before the time, of another one those before its first
+ * event that is not. */
+uint64_t events_by_time_first(const struct run *run, uint32_t line, bool all_indexed,
+                              int64_t time_ns);
 
 #endif

@@ -2,15 +2,16 @@
 #include "server/run/run.h"
 
 #include "base/alloc.h"
-#include "server/eventloop/server_log.h"
-#include "server/run/activity_store.h"
-#include "server/run/process_creation.h"
-#include "server/run/untraced_reasons.h"
-
 #include "base/map.h"
+#include "base/text_hash.h"
+#include "config/description_read.h"
+#include "server/run/activity_store.h"
+#include "server/run/run_processes.h"
+#include "server/run/untraced_reasons.h"
 #include "wire/limits.h"
 #include "wire/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,15 +19,155 @@
 #define CACHE_LEAST ((uint64_t)256 << 20)
 #define LINE_BYTES 512u /* memory of a line with its names; many take less */
 
+/* ---- names ---- */
+
+/* Returns the code of a name; 0 if there is none. */
+static uint32_t name_table_find(const struct name_table *names, const char *name)
+{
+    uint64_t h = text_hash_add(TEXT_HASH_EMPTY, name, strlen(name));
+    for (uint64_t i = 0;; i++) { /* a counter distinguishes names of equal hash */
+        uintptr_t code = (uintptr_t)map_get(&names->index, h, i);
+        if (code == 0 || strcmp(names->items[code - 1], name) == 0)
+            return (uint32_t)code;
+    }
+}
+
+/* Adds a name, which must not be there yet. */
+static uint32_t name_table_add(struct name_table *names, const char *name)
+{
+    uint64_t h = text_hash_add(TEXT_HASH_EMPTY, name, strlen(name)), i = 0;
+    while (map_get(&names->index, h, i))
+        i++;
+    names->items =
+        array_reserve(names->items, &names->room, names->count + 1, sizeof *names->items);
+    names->items[names->count++] = xstrdup(name);
+    map_put(&names->index, h, i, (void *)(uintptr_t)names->count);
+    return (uint32_t)names->count;
+}
+
+static void name_table_free(struct name_table *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->items[i]);
+    free(names->items);
+    map_free(&names->index);
+}
+
+/* ---- annotations ---- */
+
+#define DISCARD_TEXTS 256u /* map entries that are examined in one step */
+
+/* Adds a text to an event; returns what was added, or NULL if the event has too many. */
+static const struct run_text *annotations_add(struct annotations *annotations, struct event_id at,
+                                              const char *text)
+{
+    struct run_text *first = map_get(&annotations->events, at.line, at.number);
+    if (first && first->count >= LIMIT_TEXTS)
+        return NULL;
+    if (first && first->count == LIMIT_TEXTS - 1)
+        text = "further texts of this event are not kept";
+    size_t n = text_cut(text, LIMIT_TEXT_BYTES);
+    struct run_text *t = xmalloc(sizeof *t + n + 1);
+    memcpy(t->text, text, n);
+    t->text[n] = 0;
+    t->next = NULL;
+    t->last = t;
+    t->count = 1;
+    if (first) {
+        first->last = first->last->next = t;
+        first->count++;
+    } else {
+        map_put(&annotations->events, at.line, at.number, t);
+    }
+    annotations->count++;
+    return t;
+}
+
+static void annotations_free_texts(struct run_text *first)
+{
+    for (struct run_text *t = first, *next; t; t = next) {
+        next = t->next;
+        free(t);
+    }
+}
+
+static bool annotations_are_discarded(void *order, uint64_t line, uint64_t number, void *text)
+{
+    if (!order_is_discarded(order, (struct event_id){(uint32_t)line, number}))
+        return false;
+    annotations_free_texts(text);
+    return true;
+}
+
+/* Removes the texts of discarded events in steps; returns true when all is done. */
+static bool annotations_discard_step(struct annotations *annotations, struct map_removal *removal,
+                                     struct order *order)
+{
+    return map_remove_if(&annotations->events, removal, DISCARD_TEXTS, annotations_are_discarded,
+                         order);
+}
+
+static void annotations_free(struct annotations *annotations)
+{
+    for (struct map_walk walk = {.map = &annotations->events}; map_next(&walk);)
+        annotations_free_texts(walk.value);
+    map_free(&annotations->events);
+}
+
 /* ---- target descriptions ---- */
+
+static bool target_list_has(const struct target_list *targets, const char *name)
+{
+    for (size_t i = 0; i < targets->count; i++)
+        if (strcmp(targets->items[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool target_list_add(struct target_list *targets, const char *name, const char *text)
+{
+    struct target *target = target_read(text, name, stderr);
+    if (!target)
+        return false;
+    target_update_installed(target);
+    targets->items =
+        array_reserve(targets->items, &targets->room, targets->count + 1, sizeof *targets->items);
+    targets->texts = xreallocarray(targets->texts, targets->count + 1, sizeof *targets->texts);
+    targets->texts[targets->count] = xstrdup(text);
+    targets->items[targets->count++] = target;
+    return true;
+}
+
+static void target_list_free(struct target_list *targets)
+{
+    for (size_t i = 0; i < targets->count; i++) {
+        target_free(targets->items[i]);
+        free(targets->texts[i]);
+    }
+    free(targets->items);
+    free(targets->texts);
+}
+
+/* Returns the description of an event on lines of a kind, or NULL.  Searches the descriptions that
+ * know the kind first. */
+static const struct target_event *run_kind_event(const struct run *run, uint32_t kind,
+                                                 uint32_t type, enum relation relation)
+{
+    const char *kind_name = run_kind_name(run, kind), *type_name = run_type_name(run, type);
+    const struct target_event *found = NULL;
+    for (int knows = 1; knows >= 0 && !found; knows--)
+        for (size_t i = 0; i < run->targets.count && !found; i++)
+            if ((target_line_type(run->targets.items[i], kind_name) != NULL) == knows)
+                found = target_event(run->targets.items[i], kind_name, type_name, relation);
+    return found;
+}
 
 static void apply_effect(void *context, uint32_t kind, uint32_t type)
 {
     struct run *run = context;
     for (int paired = 0; paired < 2; paired++) {
         const struct target_event *event =
-            target_list_event(&run->targets, run_kind_name(run, kind), run_type_name(run, type),
-                              paired ? RELATION_SYNC : RELATION_NONE);
+            run_kind_event(run, kind, type, paired ? RELATION_SYNC : RELATION_NONE);
         if (event && event->has_presence)
             order_effect(run->order, kind, type, paired, event->presence, event->own);
         if (event && event->has_about)
@@ -34,13 +175,27 @@ static void apply_effect(void *context, uint32_t kind, uint32_t type)
     }
 }
 
+const struct target_line_type *run_line_type(const struct run *run, uint32_t kind)
+{
+    const struct target_line_type *found = NULL;
+    for (size_t i = 0; i < run->targets.count && !found; i++)
+        found = target_line_type(run->targets.items[i], run_kind_name(run, kind));
+    return found;
+}
+
 const struct target_event *run_event_type(const struct run *run, uint32_t line, uint32_t type,
                                           enum relation relation)
 {
     uint32_t kind =
         line & HIDDEN_LINE ? order_line_kind(run->order, line) : run_line_at(run, line)->kind;
-    return target_list_event(&run->targets, run_kind_name(run, kind), run_type_name(run, type),
-                             relation);
+    return run_kind_event(run, kind, type, relation);
+}
+
+bool run_signal_wakes_all(const struct run *run, struct event_id at,
+                          const struct target_event *look)
+{
+    const struct run_text *text = look->all ? run_texts(run, at) : NULL;
+    return !look->all || (text && strcmp(text->text, look->all) == 0);
 }
 
 uint32_t run_type(struct run *run, const char *name)
@@ -306,6 +461,22 @@ void run_add_text(struct run *run, struct event_id at, const char *text)
         run->fact_writer->text(run, at.line, at.number, added->text);
 }
 
+const struct run_text *run_texts(const struct run *run, struct event_id at)
+{
+    const struct annotations *annotations = &run->annotations;
+    return annotations->count ? map_get(&annotations->events, at.line, at.number) : NULL;
+}
+
+bool run_has_text(const struct run *run, struct event_id at, const char *text)
+{
+    const struct run_text *t = run_texts(run, at);
+    while (t && strcmp(t->text, text) != 0)
+        t = t->next;
+    return t != NULL;
+}
+
+bool run_has_texts(void *run, struct event_id at) { return run_texts(run, at) != NULL; }
+
 void run_fact(struct run *run, struct chunk chunk)
 {
     if (run->fact_writer)
@@ -378,6 +549,11 @@ bool run_process_exited(const struct run *run, uint32_t process)
 bool run_exited(const struct run *run, uint32_t line)
 {
     return run_process_exited(run, run_line_at(run, line)->process);
+}
+
+bool run_file_stamp(const struct run *run, struct tracefile_stamp *stamp)
+{
+    return run->trace && tracefile_get_stamp(run->trace, stamp);
 }
 
 unsigned run_connected(const struct run *run)

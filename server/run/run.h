@@ -1,30 +1,146 @@
 /* One run: its order, and the names of everything in it.
  *
  * A run owns its order, its descriptions and its tables.  Codes of types and kinds are
- * the run's own; 0 is no type.  Lines of the order from 1 have a run_line each (run_lines.h). */
+ * the run's own; 0 is no type.  Lines of the order from 1 have a run_line each (run_lines.h).  Not
+ * thread-safe. */
 #ifndef SERVER_RUN_RUN_H
 #define SERVER_RUN_RUN_H
 
+#include "base/map.h"
+#include "config/target.h"
 #include "server/order/order.h"
-#include "server/run/annotations.h"
-#include "server/run/line_identity.h"
-#include "server/run/name_table.h"
+#include "server/run/call_sites.h"
 #include "server/run/run_addons.h"
-#include "server/run/run_clock.h"
 #include "server/run/run_lines.h"
 #include "server/run/run_processes.h"
-#include "server/run/run_status.h"
-#include "server/run/site_table.h"
-#include "server/run/target_list.h"
 #include "server/run/untraced_reasons.h"
 #include "server/timing/call_contexts.h"
 #include "server/timing/call_entries.h"
 #include "server/tracefile/agent_positions.h"
 #include "server/tracefile/tracefile.h"
-#include "wire/request_body.h"
+#include "wire/request.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
 
 struct run;
 struct program_session;
+
+/* ---- target descriptions, of the environments that the programs of a run use ---- */
+
+/* A zero-initialized list is empty; it owns its descriptions. */
+struct target_list {
+    struct target **items; /* in the order in which they were received */
+    char **texts; /* from which they were read */
+    size_t count, room;
+};
+
+/* ---- annotations, the texts of events ---- */
+
+struct run_text {
+    struct run_text *next, *last; /* last, count: set in the first text of an event */
+    uint32_t count;
+    char text[];
+};
+
+/* A zero-initialized struct has none.  They are discarded with their events. */
+struct annotations {
+    struct map events; /* line, number -> the first text of the event */
+    uint64_t count; /* number of all texts that were added */
+};
+
+/* ---- clock: the begin and the end of a run, and how far it is now ---- */
+
+/* Times of a run are ns since its begin, by the monotonic clock of its first program.  A
+ * zero-initialized clock has not begun. */
+struct run_clock {
+    uint64_t start_ns; /* monotonic clock of the first program at the begin */
+    uint64_t wall_ns; /* wall clock of its host at the begin; 0: there was no program yet */
+    int64_t ahead_ns; /* time of the run minus this host's monotonic clock */
+    int64_t last_ns; /* time of the latest event; program_session.c raises it */
+    /* When the last program hung up; journal_reader.c sets it.  0: unknown, or the run is live. */
+    int64_t ended_ns;
+};
+
+static inline int64_t run_clock_read_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Begins the run, with one moment on both clocks of its first program.  Reads this host's wall
+ * clock once to determine how far the run is; it may be set to another time later. */
+static inline void run_clock_begin(struct run_clock *clock, uint64_t start_ns, uint64_t wall_ns)
+{
+    clock->start_ns = start_ns;
+    clock->wall_ns = wall_ns;
+    clock->ahead_ns =
+        run_clock_read_ns(CLOCK_REALTIME) - (int64_t)wall_ns - run_clock_read_ns(CLOCK_MONOTONIC);
+}
+
+/* Returns the current time by the run's clock, as far as this host's clock agreed with that of its
+ * first program when the run began here. */
+static inline int64_t run_clock_now_ns(const struct run_clock *clock)
+{
+    int64_t now = run_clock_read_ns(CLOCK_MONOTONIC) + clock->ahead_ns;
+    return now > clock->last_ns ? now : clock->last_ns;
+}
+
+/* ---- status: life, programs, file, use by viewers; zero describes a run in memory, without
+ * programs ---- */
+
+/* The life of a run; run_registry.c begins it, and the modules of server/connections that record
+ * the run write the rest. */
+struct run_status {
+    bool live; /* the trace file is being written */
+    /* it was resumed after its server was killed, and no agent has continued it yet */
+    bool unclaimed;
+    bool ending; /* all of its programs hung up; its last checkpoint is being written */
+    bool finished; /* all of its programs hung up, and its file is complete */
+};
+
+/* Connections of the programs of a run; program_session.c and run_step() write this. */
+struct run_programs {
+    unsigned connected; /* number of connected programs */
+    unsigned leaving; /* number of them that hung up, while the order still has work for that */
+    bool finishing; /* the last program is leaving */
+};
+
+/* The file of a run, and what is wrong with it; trace_replay.c and run_registry.c write this. */
+struct run_file {
+    char *path; /* NULL: the run is in memory */
+    char *damage; /* description of the file's damage, or NULL */
+    bool unfinished; /* the file has no end */
+    bool still_written; /* a server was still writing it when it was opened */
+    bool deleted; /* it was deleted while it was written */
+};
+
+/* The use of a run by viewers, by which run_registry.h chooses the runs to evict from memory, and
+ * the figures that remain of an evicted run. */
+struct run_eviction {
+    unsigned viewers; /* number of viewers that show the run; viewer_connection.c counts them */
+    uint64_t last_use; /* a growing counter: when it began, was finished or last used */
+    bool evicted; /* only the figures below remain */
+    uint64_t events, lost;
+};
+
+/* Lag of the order behind the journal when journal_reader.c last checked. */
+struct run_lag {
+    uint64_t ns, bytes;
+};
+
+/* ---- names with codes from 1: of event types, and of kinds of lines ---- */
+
+struct name_table {
+    char **items;
+    size_t count, room;
+    struct map index;
+};
+
+/* ---- the run ---- */
 
 /* Callbacks that record the facts from which a checkpoint is resumed. */
 struct fact_writer {
@@ -139,13 +255,25 @@ void run_line_changed(struct run *run, uint32_t line);
 void run_line_kind(struct run *run, uint32_t line, const char *kind, const char *name);
 /* since: number of the line's last event then; 0: not known, or a fact that is known */
 void run_rename(struct run *run, uint32_t line, const char *name, uint64_t since);
+/* Adds a text to an event, cut to LIMIT_TEXT_BYTES, unless it has too many. */
 void run_add_text(struct run *run, struct event_id at, const char *text);
+/* Returns the first text of an event, or NULL. */
+const struct run_text *run_texts(const struct run *run, struct event_id at);
+/* Returns whether an event has such a text. */
+bool run_has_text(const struct run *run, struct event_id at, const char *text);
+/* Returns whether an event of a struct run has a text; for callbacks. */
+bool run_has_texts(void *run, struct event_id at);
 
 void run_fact(struct run *run, struct chunk chunk); /* passes a fact to the fact writer */
 
 /* Adds a description from its text; returns false, and logs why, if it is invalid. */
 bool run_describe(struct run *run, const char *name, const char *text);
+/* Returns the description of a kind of lines, or NULL. */
+const struct target_line_type *run_line_type(const struct run *run, uint32_t kind);
 /* Returns the description of an event of that type on a line, or NULL. */
+/* Returns whether a signal wakes all waiters, not just one. look: description of its type. */
+bool run_signal_wakes_all(const struct run *run, struct event_id at,
+                          const struct target_event *look);
 const struct target_event *run_event_type(const struct run *run, uint32_t line, uint32_t type,
                                           enum relation relation);
 
@@ -162,12 +290,16 @@ bool run_step(struct run *run, uint64_t looks);
 /* Adds a process to the run; returns its index. */
 uint32_t run_process(struct run *run, struct run_process process);
 
+/* Sets *stamp to that of the run's file as it was read, or as it is if this server writes it.
+ * Returns false if there is no file. */
+bool run_file_stamp(const struct run *run, struct tracefile_stamp *stamp);
+
 /* Returns the position of the last event before exec replaced the program of a process by another
  * one; NO_POSITION if it did not. */
 uint64_t run_process_replaced(const struct run *run, uint32_t process);
 /* Returns whether a process has exited by itself, or was replaced by exec. */
 bool run_process_exited(const struct run *run, uint32_t process);
-/* The same for the process of a line. */
+/* Returns the same for the process of a line. */
 bool run_exited(const struct run *run, uint32_t line);
 
 /* Returns the number of connected programs, including those that have only begun and those whose

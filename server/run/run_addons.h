@@ -16,7 +16,7 @@ enum run_addon_slot {
     RUN_ADDON_CLOCK_EXCHANGES,
     RUN_ADDON_UNORDERED_EVENTS,
     RUN_ADDON_STATE_TIMELINES,
-    RUN_ADDON_INTERVALS, /* and the two that are computed from them (queries/partial_run.h) */
+    RUN_ADDON_INTERVALS, /* and the two that are computed from them (queries/interval_cache.h) */
     RUN_ADDON_ATTRIBUTION,
     RUN_ADDON_PATH_BASELINE,
     RUN_ADDON_CALL_SITES,

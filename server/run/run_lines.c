@@ -3,20 +3,19 @@
 #include "base/alloc.h"
 #include "base/map.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Name of all lines without a name, which most lines are. */
 static char no_name[1];
 
-static char *name_new(const char *name)
+static char *run_lines_name_new(const char *name)
 {
     char *copy = *name ? xstrdup(name) : no_name;
     return copy;
 }
 
-static void name_free(char *name)
+static void run_lines_name_free(char *name)
 {
     if (name != no_name)
         free(name);
@@ -24,14 +23,14 @@ static void name_free(char *name)
 
 void run_lines_rename(struct run_line *line, const char *name)
 {
-    name_free(line->name);
-    line->name = name_new(name);
+    run_lines_name_free(line->name);
+    line->name = run_lines_name_new(name);
 }
 
 void run_lines_add(struct run_lines *lines, struct run_line facts)
 {
     size_t page = lines->count / RUN_LINES_PAGE;
-    facts.name = name_new(facts.name ? facts.name : "");
+    facts.name = run_lines_name_new(facts.name ? facts.name : "");
     if (lines->count % RUN_LINES_PAGE == 0) {
         lines->pages = array_reserve(lines->pages, &lines->room, page + 1, sizeof *lines->pages);
         lines->pages[page] =
@@ -69,7 +68,7 @@ static uint64_t run_lines_get_number(const uint8_t **at)
 }
 
 /* Zigzag encoding of a difference: small steps in either direction become small numbers. */
-static uint64_t step_of(uint64_t before, uint64_t now)
+static uint64_t run_lines_delta(uint64_t before, uint64_t now)
 {
     int64_t step = (int64_t)(now - before);
     return (uint64_t)step << 1 ^ (uint64_t)(step >> 63);
@@ -80,7 +79,7 @@ static uint64_t run_lines_apply_delta(uint64_t before, uint64_t step)
     return before + (step >> 1 ^ -(step & 1));
 }
 
-static void put_name(struct run_line_packing *p, const char *name)
+static void run_lines_put_name(struct run_line_packing *p, const char *name)
 {
     size_t size = strlen(name);
     run_lines_put_number(p, size);
@@ -89,7 +88,7 @@ static void put_name(struct run_line_packing *p, const char *name)
     p->size += size;
 }
 
-static char *get_name_of(const uint8_t **at)
+static char *run_lines_get_name(const uint8_t **at)
 {
     size_t size = (size_t)run_lines_get_number(at);
     char *name = xstrndup((const char *)*at, size);
@@ -97,8 +96,8 @@ static char *get_name_of(const uint8_t **at)
     return name;
 }
 
-static void pack_one(struct run_line_packing *p, const struct run_line *before,
-                     const struct run_line *l)
+static void run_lines_pack_one(struct run_line_packing *p, const struct run_line *before,
+                               const struct run_line *l)
 {
     unsigned flags =
         (l->kind != before->kind ? KIND : 0u) | (l->process != before->process ? PROCESS : 0u) |
@@ -110,16 +109,17 @@ static void pack_one(struct run_line_packing *p, const struct run_line *before,
     if (flags & PROCESS)
         run_lines_put_number(p, l->process);
     if (flags & OBJECT)
-        run_lines_put_number(p, step_of(before->object, l->object));
+        run_lines_put_number(p, run_lines_delta(before->object, l->object));
     if (flags & ENTRY)
-        run_lines_put_number(p, step_of(before->entry, l->entry));
+        run_lines_put_number(p, run_lines_delta(before->entry, l->entry));
     if (flags & PROGRAMS)
         run_lines_put_number(p, l->programs);
     if (flags & NAME)
-        put_name(p, l->name);
+        run_lines_put_name(p, l->name);
 }
 
-static void unpack_one(const uint8_t **at, const struct run_line *before, struct run_line *l)
+static void run_lines_unpack_one(const uint8_t **at, const struct run_line *before,
+                                 struct run_line *l)
 {
     unsigned flags = (unsigned)run_lines_get_number(at);
     *l = *before;
@@ -133,7 +133,7 @@ static void unpack_one(const uint8_t **at, const struct run_line *before, struct
         l->entry = run_lines_apply_delta(before->entry, run_lines_get_number(at));
     if (flags & PROGRAMS)
         l->programs = (uint32_t)run_lines_get_number(at);
-    l->name = flags & NAME ? get_name_of(at) : no_name;
+    l->name = flags & NAME ? run_lines_get_name(at) : no_name;
 }
 
 static void run_lines_pack_page(struct facts_page *page)
@@ -141,9 +141,9 @@ static void run_lines_pack_page(struct facts_page *page)
     struct run_line_packing p = {0};
     struct run_line none = {0};
     for (uint32_t i = 0; i < RUN_LINES_PAGE; i++)
-        pack_one(&p, i ? &page->lines[i - 1] : &none, &page->lines[i]);
+        run_lines_pack_one(&p, i ? &page->lines[i - 1] : &none, &page->lines[i]);
     for (uint32_t i = 0; i < RUN_LINES_PAGE; i++)
-        name_free(page->lines[i].name);
+        run_lines_name_free(page->lines[i].name);
     free(page->lines);
     page->lines = NULL;
     page->packed = xreallocarray(p.bytes, p.size, 1);
@@ -156,7 +156,7 @@ void run_lines_unpack(struct run_lines *lines, size_t number)
     const uint8_t *at = page->packed;
     page->lines = xmalloc(RUN_LINES_PAGE * sizeof *page->lines);
     for (uint32_t i = 0; i < RUN_LINES_PAGE; i++)
-        unpack_one(&at, i ? &page->lines[i - 1] : &none, &page->lines[i]);
+        run_lines_unpack_one(&at, i ? &page->lines[i - 1] : &none, &page->lines[i]);
     free(page->packed);
     page->packed = NULL;
 }
@@ -189,12 +189,26 @@ void run_lines_free(struct run_lines *lines)
         struct facts_page *page = &lines->pages[number];
         uint32_t left = lines->count - (uint32_t)number * RUN_LINES_PAGE;
         for (uint32_t i = 0; page->lines && i < RUN_LINES_PAGE && i < left; i++)
-            name_free(page->lines[i].name);
+            run_lines_name_free(page->lines[i].name);
         free(page->lines);
         free(page->packed);
     }
     free(lines->pages);
+    map_free(&lines->participants);
 }
+
+void run_lines_set_participants(struct run_lines *lines, uint32_t line, uint32_t count)
+{
+    if (count)
+        map_put(&lines->participants, line, 0, (void *)(uintptr_t)count);
+}
+
+uint32_t run_lines_participants(const struct run_lines *lines, uint32_t line)
+{
+    return (uint32_t)(uintptr_t)map_get(&lines->participants, line, 0);
+}
+
+/* ---- changes ---- */
 
 void line_changes_add(struct line_changes *changes, uint32_t line)
 {
@@ -204,3 +218,65 @@ void line_changes_add(struct line_changes *changes, uint32_t line)
 }
 
 void line_changes_free(struct line_changes *changes) { free(changes->items); }
+
+/* ---- identities ---- */
+
+#define NEAR_NUMBERS 1024u
+
+static struct counted *line_identity_counted(const struct line_identities *identities,
+                                             uint64_t high)
+{
+    uintptr_t index = (uintptr_t)map_get(&identities->by_high, high, 0);
+    return index ? &identities->counted[index - 1] : NULL;
+}
+
+void line_identity_expect(struct line_identities *identities, uint64_t high, uint32_t session)
+{
+    identities->others.gradual = true;
+    if (line_identity_counted(identities, high))
+        return;
+    identities->counted = array_reserve(identities->counted, &identities->counted_room,
+                                        identities->counted_count + 1, sizeof *identities->counted);
+    identities->counted[identities->counted_count++] =
+        (struct counted){.high = high, .owner = session};
+    map_put(&identities->by_high, high, 0, (void *)(uintptr_t)identities->counted_count);
+}
+
+bool line_identity_has_changed(const struct line_identities *identities, uint64_t high,
+                               uint32_t session)
+{
+    const struct counted *c = line_identity_counted(identities, high);
+    return c && c->owner != session;
+}
+
+uint32_t line_identity_get(const struct line_identities *identities, uint64_t high, uint64_t low)
+{
+    const struct counted *c = line_identity_counted(identities, high);
+    if (c && low < c->room && c->lines[low])
+        return c->lines[low];
+    return (uint32_t)(uintptr_t)map_get(&identities->others, high, low);
+}
+
+void line_identity_put(struct line_identities *identities, uint64_t high, uint64_t low,
+                       uint32_t line)
+{
+    struct counted *c = line_identity_counted(identities, high);
+    if (!c ||
+        /* numbers arrive in any order, but without large gaps */
+        low >= NEAR_NUMBERS + 2 * c->count) {
+        map_put(&identities->others, high, low, (void *)(uintptr_t)line);
+        return;
+    }
+    c->lines = array_reserve_zeroed(c->lines, &c->room, low + 1, sizeof *c->lines);
+    c->lines[low] = line;
+    c->count++;
+}
+
+void line_identity_free(struct line_identities *identities)
+{
+    for (size_t i = 0; i < identities->counted_count; i++)
+        free(identities->counted[i].lines);
+    free(identities->counted);
+    map_free(&identities->by_high);
+    map_free(&identities->others);
+}

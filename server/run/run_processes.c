@@ -1,6 +1,8 @@
 #include "server/run/run_processes.h"
 
 #include "base/alloc.h"
+#include "base/map.h"
+#include "server/run/run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,4 +50,66 @@ void run_processes_free(struct run_processes *processes)
     for (size_t i = 0; i < processes->count; i++)
         run_process_free(&processes->items[i]);
     free(processes->items);
+}
+
+/* ---- creation ---- */
+
+/* (lines are never removed, so each is examined once) */
+uint32_t process_creation_line(const struct run *run, size_t process)
+{
+    struct run_process *p = &run->processes.items[process];
+    uint32_t lines = order_line_count(run->order);
+    while (!p->first_line && p->lines_seen < lines)
+        if (run_line_at(run, ++p->lines_seen)->process == process)
+            p->first_line = p->lines_seen;
+    return p->first_line;
+}
+
+uint64_t process_creation_message(const struct run *run, size_t process)
+{
+    uint32_t line = process_creation_line(run, process);
+    uint64_t first = line ? order_position(run->order, (struct event_id){line, 1}) : NO_POSITION;
+    if (first == NO_POSITION || !order_received(run->order, first))
+        return NO_POSITION;
+    uint64_t sent = order_edge(run->order, first, 0);
+    return sent >= order_first(run->order) ? sent : NO_POSITION;
+}
+
+/* ---- inherited holds ---- */
+
+struct inherited_holds {
+    struct inherited_hold *items;
+    size_t count, room;
+    struct map of_line; /* line -> 1 + index */
+};
+
+static void inherited_holds_free(void *state)
+{
+    struct inherited_holds *all = state;
+    free(all->items);
+    map_free(&all->of_line);
+    free(all);
+}
+
+void inherited_holds_add(struct run *run, uint32_t line, struct inherited_hold hold)
+{
+    struct inherited_holds *all =
+        run_addon_make(&run->addons, RUN_ADDON_INHERITED_HOLDS, sizeof *all, inherited_holds_free);
+    if (map_get(&all->of_line, line, 0)) /* (each line is reported once, by sound programs) */
+        return;
+    all->items = array_reserve(all->items, &all->room, all->count + 1, sizeof *all->items);
+    all->items[all->count++] = hold;
+    map_put(&all->of_line, line, 0, (void *)(uintptr_t)all->count);
+    run->generation++;
+}
+
+struct event_id inherited_holds_last(const struct run *run, uint32_t line)
+{
+    const struct inherited_holds *all = run_addon(&run->addons, RUN_ADDON_INHERITED_HOLDS);
+    uintptr_t i = all ? (uintptr_t)map_get(&all->of_line, line, 0) : 0;
+    if (!i || order_line_events(run->order, line))
+        return (struct event_id){0, 0};
+    const struct inherited_hold *hold = &all->items[i - 1];
+    return (struct event_id){line_identity_get(&run->identities, hold->high, hold->low),
+                             hold->number};
 }

@@ -1,12 +1,15 @@
-/* Processes of a run: what they reported of themselves, by index in the order of their begin.
- *
- * A zero-initialized list is empty; it owns the contents of its processes.  Not thread-safe. */
+/* Processes of a run, by index in the order of their begin: what they reported of themselves, how
+ * they began, and the locks that they inherited.  Not thread-safe. */
 #ifndef SERVER_RUN_RUN_PROCESSES_H
 #define SERVER_RUN_RUN_PROCESSES_H
+
+#include "wire/event_types.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct run;
 
 struct run_module {
     char *path;
@@ -35,6 +38,7 @@ struct run_process {
     bool unsent;
 };
 
+/* A zero-initialized list is empty; it owns the contents of its processes. */
 struct run_processes {
     struct run_process *items;
     size_t count, room;
@@ -44,5 +48,30 @@ struct run_processes {
  * it. */
 uint32_t run_processes_add(struct run_processes *processes, struct run_process process);
 void run_processes_free(struct run_processes *processes);
+
+/* ---- creation: with a message of the thread that forked, or executed another program ---- */
+
+/* Returns the first line of a process, that of its first thread; 0 if it has none. */
+uint32_t process_creation_line(const struct run *run, size_t process);
+/* Returns the position of the message that its first event received; NO_POSITION if it received
+ * none, or these are not kept. */
+uint64_t process_creation_message(const struct run *run, size_t process);
+
+/* ---- inherited holds ---- */
+
+/* A lock that was held when a process was forked: the child has the lock in that state, and not the
+ * thread that held it (the message HELD).  The hold is over with the first event on the lock's line
+ * in the child. */
+struct inherited_hold {
+    /* identity of the lock's line in the process that forked, and the last event there at the fork,
+     * which its holder recorded */
+    uint64_t high, low, number;
+};
+
+/* Adds the hold of a line of the child; the first one of a line holds. */
+void inherited_holds_add(struct run *run, uint32_t line, struct inherited_hold hold);
+/* Returns the last event of the holder of a line's lock before the fork; line 0: it was not held
+ * then, or no longer is. */
+struct event_id inherited_holds_last(const struct run *run, uint32_t line);
 
 #endif

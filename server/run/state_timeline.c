@@ -1,9 +1,300 @@
 #include "server/run/state_timeline.h"
 
 #include "base/alloc.h"
-#include "server/run/state_tracker.h"
+#include "base/map.h"
+#include "config/target.h"
+#include "server/run/awaits.h"
+#include "server/run/clock_sync.h"
+#include "server/run/event_times.h"
+#include "wire/state_bands.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- state tracker: states of threads and other lines, event by event, by the rules of the
+ * descriptions ---- */
+
+struct tracker_seat { /* a line that a thread occupies */
+    uint32_t line, about;
+    uint8_t presence;
+    bool ends; /* blocked without waiting for anything: not started, or ended */
+};
+
+struct tracker_thread {
+    struct tracker_seat *seats;
+    size_t count, room;
+    bool acts; /* the line is a thread */
+    bool ran;
+    struct event_id last; /* its last event */
+};
+
+/* The description's rule for a type on a kind of line. */
+struct tracker_rule {
+    bool here, own, waits, about;
+    uint8_t presence, about_presence;
+};
+
+struct state_tracker {
+    const struct run *run;
+    struct map rules; /* kind and type, relation -> struct tracker_rule */
+    size_t targets;   /* number of descriptions when the rules were made */
+    struct tracker_thread *threads; /* by line - 1 */
+    size_t room;
+    struct tracker_change {
+        uint32_t line;
+        bool thread;
+        struct occupants in; /* of a line that is no thread */
+    } *changes;
+    size_t change_count, change_room;
+    size_t awaits; /* number of waits (awaits.h) that were examined */
+};
+
+static void *state_tracker_new(const struct run *run)
+{
+    struct state_tracker *s = xcalloc(1, sizeof *s);
+    s->run = run;
+    return s;
+}
+
+static void state_tracker_forget_rules(struct state_tracker *s)
+{
+    for (struct map_walk walk = {.map = &s->rules}; map_next(&walk);)
+        free(walk.value);
+    map_free(&s->rules);
+    s->rules = (struct map){0};
+}
+
+static void state_tracker_free(void *state)
+{
+    struct state_tracker *s = state;
+    state_tracker_forget_rules(s);
+    for (size_t i = 0; i < s->room; i++)
+        free(s->threads[i].seats);
+    free(s->threads);
+    free(s->changes);
+    free(s);
+}
+
+/* ---- rules of the descriptions ---- */
+
+static const struct tracker_rule *state_tracker_rule_of(struct state_tracker *s,
+                                                        const struct order_event *e)
+{
+    uint64_t kind = order_line_kind(s->run->order, e->line), key = kind << 32 | e->type;
+    if (s->targets != s->run->targets.count)
+        state_tracker_forget_rules(s);
+    s->targets = s->run->targets.count;
+    struct tracker_rule *rule = map_get(&s->rules, key, e->relation);
+    if (rule)
+        return rule;
+    const struct target_event *look =
+        run_event_type(s->run, e->line, e->type, (enum relation)e->relation);
+    rule = xcalloc(1, sizeof *rule);
+    if (look)
+        *rule = (struct tracker_rule){.here = look->has_presence,
+                                      .own = look->own,
+                                      .waits = look->waits,
+                                      .about = look->has_about,
+                                      .presence = (uint8_t)look->presence,
+                                      .about_presence = (uint8_t)look->about};
+    map_put(&s->rules, key, e->relation, rule);
+    return rule;
+}
+
+/* ---- threads ---- */
+
+static struct tracker_thread *state_tracker_thread_of(struct state_tracker *s, uint32_t line)
+{
+    s->threads = array_reserve_zeroed(s->threads, &s->room, line, sizeof *s->threads);
+    return &s->threads[line - 1];
+}
+
+static void state_tracker_remove_seat(struct tracker_thread *t, uint32_t line)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->seats[i].line == line) {
+            memmove(t->seats + i, t->seats + i + 1, (t->count - i - 1) * sizeof *t->seats);
+            t->count--;
+            return;
+        }
+}
+
+/* Adds a line to those that the thread occupies: at the end, as the one entered last, unless the
+ * thread occupied it already. */
+static void state_tracker_add_seat(struct tracker_thread *t, struct tracker_seat seat)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->seats[i].line == seat.line) {
+            t->seats[i] = seat;
+            return;
+        }
+    t->seats = array_reserve(t->seats, &t->room, t->count + 1, sizeof *t->seats);
+    t->seats[t->count++] = seat;
+}
+
+static void state_tracker_seat_thread(struct state_tracker *s, uint32_t thread_line,
+                                      struct tracker_seat seat)
+{
+    if (!thread_line || thread_line & HIDDEN_LINE || thread_line > order_line_count(s->run->order))
+        return;
+    struct tracker_thread *t = state_tracker_thread_of(s, thread_line);
+    t->acts = true;
+    t->ran |= seat.presence == OCCUPANCY_ACTIVE;
+    if (seat.presence == OCCUPANCY_OUT)
+        state_tracker_remove_seat(t, seat.line);
+    else
+        state_tracker_add_seat(t, seat);
+}
+
+static struct summary_state state_tracker_thread_state(const struct tracker_thread *t, uint32_t own)
+{
+    struct summary_state state = {0, SUMMARY_TREE_NONE};
+    for (size_t i = 0; i < t->count; i++) {
+        const struct tracker_seat *seat = &t->seats[i];
+        bool elsewhere = seat->line != own;
+        if (seat->presence == OCCUPANCY_BLOCKED && seat->ends) {
+            if (t->ran)
+                state = (struct summary_state){0, BAND_ENDED};
+        } else if (seat->presence == OCCUPANCY_BLOCKED) {
+            return (struct summary_state){seat->about, BAND_WAITS};
+        } else if (elsewhere) {
+            state = (struct summary_state){seat->line, BAND_INSIDE};
+        } else if (seat->presence == OCCUPANCY_ACTIVE && state.code != BAND_INSIDE) {
+            state = (struct summary_state){0, BAND_RUNS};
+        }
+    }
+    return state;
+}
+
+static struct summary_state state_tracker_line_state(struct occupants in)
+{
+    uint8_t code = in.active || in.away ? BAND_INSIDE : in.blocked ? BAND_WAITS : SUMMARY_TREE_NONE;
+    return (struct summary_state){0, code};
+}
+
+/* ---- events ---- */
+
+static void state_tracker_note_change(struct state_tracker *s, uint32_t line, bool thread,
+                                      struct occupants in)
+{
+    s->changes =
+        array_reserve(s->changes, &s->change_room, s->change_count + 1, sizeof *s->changes);
+    s->changes[s->change_count++] = (struct tracker_change){line, thread, in};
+}
+
+static void state_tracker_note_thread(struct state_tracker *s, uint32_t line)
+{
+    if (line && line <= s->room && s->threads[line - 1].acts)
+        state_tracker_note_change(s, line, true, (struct occupants){0});
+}
+
+/* Applies the next event of the log. */
+static void state_tracker_apply_event(struct state_tracker *s, const struct order_event *e)
+{
+    const struct tracker_rule *rule = state_tracker_rule_of(s, e);
+    uint32_t thread_line = rule->own ? e->line : e->thread;
+    if (rule->here)
+        state_tracker_seat_thread(s, thread_line,
+                                  (struct tracker_seat){e->line, e->about ? e->about : e->line,
+                                                        rule->presence, rule->own && !rule->waits});
+    if (rule->about && e->about)
+        state_tracker_seat_thread(
+            s, e->thread, (struct tracker_seat){e->about, e->about, rule->about_presence, false});
+    if (e->thread)
+        state_tracker_thread_of(s, e->thread)->last = (struct event_id){e->line, e->number};
+    state_tracker_note_thread(s, e->thread);
+    if (thread_line != e->thread)
+        state_tracker_note_thread(s, thread_line);
+    bool acts = e->line <= s->room && s->threads[e->line - 1].acts;
+    if (!(e->line & HIDDEN_LINE) && !acts)
+        state_tracker_note_change(s, e->line, false, e->in);
+}
+
+/* After the last event of a point: records the states of lines that may have changed. */
+static void state_tracker_report_changes(struct state_tracker *s, struct summary_tree *pyramid,
+                                         int64_t ns, uint64_t position)
+{
+    for (size_t i = 0; i < s->change_count; i++) {
+        const struct tracker_change *c = &s->changes[i];
+        struct summary_state state =
+            c->thread ? state_tracker_thread_state(&s->threads[c->line - 1], c->line)
+                      : state_tracker_line_state(c->in);
+        summary_tree_change(pyramid, c->line, state, ns, position);
+    }
+    s->change_count = 0;
+}
+
+/* ---- waits for the end of another thread, which no event records ---- */
+
+static void state_tracker_report_await(struct state_tracker *s, struct summary_tree *pyramid,
+                                       const struct order_event *e, uint64_t position)
+{
+    const struct await *await = e->thread ? awaits_after(s->run, e) : NULL;
+    int64_t later_ns = await && await->since_ns > e->time_ns ? await->since_ns - e->time_ns : 0;
+    if (await)
+        summary_tree_set_cpu_state(pyramid, e->thread,
+                                   (struct summary_state){await->about, BAND_WAITS},
+                                   event_times_for_process(s->run, e) + later_ns, position);
+}
+
+/* Records waits that were received after the event before them had been applied. */
+static void state_tracker_report_late(struct state_tracker *s, struct summary_tree *pyramid,
+                                      uint64_t known)
+{
+    for (; s->awaits < awaits_count(s->run); s->awaits++) {
+        const struct await *await = awaits_at(s->run, s->awaits);
+        const struct tracker_thread *t =
+            await->thread <= s->room ? &s->threads[await->thread - 1] : NULL;
+        uint64_t position = order_position(s->run->order, await->after);
+        if (!t || position == NO_POSITION || position >= known ||
+            t->last.line != await->after.line || t->last.number != await->after.number)
+            continue;
+        struct order_event e = order_event(s->run->order, position);
+        state_tracker_report_await(s, pyramid, &e, known - 1);
+    }
+}
+
+/* Records waits that begin after the events of a point. */
+static void state_tracker_report_awaits(struct state_tracker *s, struct summary_tree *pyramid,
+                                        uint64_t first, uint64_t end)
+{
+    for (uint64_t p = first; p < end && awaits_count(s->run); p++) {
+        struct order_event e = order_event(s->run->order, p);
+        if (e.line && e.state == EVENT_ORDERED)
+            state_tracker_report_await(s, pyramid, &e, first);
+    }
+}
+
+/* Applies new points, as far as the budget allows.  All members of a point change
+ * states at the same time. */
+static uint64_t state_tracker_build(void *state, struct summary_tree *pyramid, uint64_t known,
+                                    uint64_t *budget)
+{
+    struct state_tracker *s = state;
+    const struct order *order = s->run->order;
+    uint64_t count = order_count(order);
+    state_tracker_report_late(s, pyramid, known);
+    while (known < count && *budget) {
+        uint64_t first = known, end = order_point_end(order, first);
+        for (; known <= end; known++) {
+            struct order_event e = order_event(order, known);
+            if (e.line && e.state == EVENT_ORDERED)
+                state_tracker_apply_event(s, &e);
+        }
+        if (s->change_count)
+            state_tracker_report_changes(s, pyramid, event_times_fitted(s->run, first), first);
+        state_tracker_report_awaits(s, pyramid, first, known);
+        *budget -= known - first < *budget ? known - first : *budget;
+    }
+    return known;
+}
+
+static const struct timeline_callbacks state_tracker_source = {.begin = state_tracker_new,
+                                                               .free = state_tracker_free,
+                                                               .made = clock_sync_generation,
+                                                               .learn = state_tracker_build};
+
+/* ---- timelines ---- */
 
 static const struct timeline_callbacks *timeline_sources[TIMELINE_SOURCES] = {
     [TIMELINE_ORDER] = &state_tracker_source,

@@ -59,10 +59,11 @@ static uint32_t untraced_reported_bits(const struct run *run)
 }
 
 /* Returns the reasons that hold for the whole run.  UNTRACED_LINE does not: events that may follow
- * calls on such a line are uncertain themselves. */
+ * calls on such a line are uncertain themselves.  UNTRACED_CALLS concerns no order. */
 static uint32_t of_all(const struct run *run)
 {
-    return untraced_reported_bits(run) & ~UNTRACED_BIT(UNTRACED_LINE);
+    return untraced_reported_bits(run) &
+           ~(UNTRACED_BIT(UNTRACED_LINE) | UNTRACED_BIT(UNTRACED_CALLS));
 }
 
 static uint32_t hiding_ones(uint32_t bits)
@@ -103,6 +104,11 @@ bool untraced_reasons_some(const struct run *run)
 {
     return untraced_reasons_hiding_order(run) ||
            (untraced_reported_bits(run) & UNTRACED_BIT(UNTRACED_LINE));
+}
+
+bool untraced_reasons_calls(const struct run *run)
+{
+    return untraced_reported_bits(run) & UNTRACED_BIT(UNTRACED_CALLS);
 }
 
 uint32_t untraced_reasons_mechanisms(const struct run *run)

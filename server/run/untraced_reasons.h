@@ -39,6 +39,8 @@ uint32_t untraced_reasons_mechanisms(const struct run *run);
 /* Returns whether calls that should have been recorded are not: threads may have unrecorded
  * locks, waits or wake-ups. */
 bool untraced_reasons_some(const struct run *run);
+/* Returns whether calls of a thread could not be measured. */
+bool untraced_reasons_calls(const struct run *run);
 /* Returns all reasons, for display.  The caller frees the array; the run owns the texts in it. */
 struct untraced_info *untraced_reasons_list(const struct run *run, uint32_t *count);
 

@@ -1,5 +1,6 @@
 /* Call context trees of the threads of a run, as received (wire/profile_snapshot.h): for each
- * thread a tree of call contexts with sums from its start up to the last snapshot.
+ * thread a tree of call contexts with sums from its start up to the last snapshot, and its profile
+ * in a part of the run.
  *
  * A later snapshot replaces the sums of the earlier one; earlier ones are kept as received.  Not
  * thread-safe. */
@@ -82,5 +83,25 @@ void call_contexts_save(struct call_contexts *all,
                                      const struct encoder *body),
                         void *user);
 void call_contexts_free(struct call_contexts *all); /* frees the memory; it is empty then */
+
+/* ---- profile of a part of the run ---- */
+
+/* Profile of a thread's calls in a part of the run: the sums as of one time minus those as of an
+ * earlier one.
+ *
+ * Sums are known as of the times of the snapshots, about one per second.  The part begins with the
+ * last snapshot at or before the requested begin (else with the thread), and ends with the first at
+ * or after the requested end (else with the newest); nothing is interpolated.  Minimum and maximum
+ * of single calls belong to the whole lifetime and are left out.  Times are ns of the program's
+ * clock. */
+struct profile_range {
+    struct call_context_thread thread; /* its sums are those of the part */
+    uint64_t from_ns, to_ns; /* from_ns 0: from the thread's start on */
+};
+
+/* Makes the profile of a range; from_ns 0, to_ns UINT64_MAX: open.  The caller frees it. */
+struct profile_range profile_range_make(const struct call_context_thread *thread, uint64_t from_ns,
+                                        uint64_t to_ns);
+void profile_range_free(struct profile_range *part);
 
 #endif

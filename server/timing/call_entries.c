@@ -1,6 +1,7 @@
 #include "server/timing/call_entries.h"
 
 #include "base/alloc.h"
+#include "base/lower_bound.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -213,14 +214,7 @@ struct call_entries_walk call_entries_walk(const struct call_entries_thread *thr
 {
     struct call_entries_walk walk = {.thread = thread, .end = thread->count};
     /* finds the last block that begins before from_ns, or else the first */
-    size_t low = 0, high = thread->count;
-    while (low + 1 < high) {
-        size_t middle = low + (high - low) / 2;
-        if (thread->blocks[middle].first_ns < from_ns)
-            low = middle;
-        else
-            high = middle;
-    }
+    size_t low = LOWER_BOUND(i, 1, thread->count, thread->blocks[i].first_ns < from_ns) - 1;
     walk.block = low;
     ((struct call_entries_thread *)(uintptr_t)thread)->walks++;
     if (low < thread->count) {

@@ -22,10 +22,9 @@ enum code_segment_kind {
 #define STEPS_OF_LATE 256u
 
 struct code_segment_key {
-    uint32_t from,
-        /* For calls: the path, and the last call that ended in it (0: none).  Else places; 0:
-         * unknown, or the thread's begin or end. */
-        to;
+    /* For calls they are the path, and the last call that ended in it (0: none), else places; 0 is
+     * unknown, or the thread's begin or end. */
+    uint32_t from, to;
     uint8_t is; /* an enum code_segment_kind */
     uint8_t category; /* 0: none; else the number of a category of the target descriptions */
     /* for calls: their function, a number of the run that belongs to `from`; 0: unknown */

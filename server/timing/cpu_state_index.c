@@ -1,13 +1,13 @@
-/* Reader of CPU states: splits the time in which a thread ran, by the best source. */
 #include "server/timing/cpu_state_index.h"
+
 #include "base/alloc.h"
+#include "base/extremes.h"
 #include "base/lower_bound.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static int64_t cpu_states_min(int64_t a, int64_t b) { return a < b ? a : b; }
-
-static int64_t cpu_states_max(int64_t a, int64_t b) { return a > b ? a : b; }
+/* Reader of CPU states: splits the time in which a thread ran, by the best source. */
 
 const struct placements *cpu_states_tasks(const struct cpu_states *spans)
 {
@@ -52,7 +52,7 @@ int64_t cpu_states_sample_gap_ns(const struct cpu_states *spans, uint32_t line, 
     const struct cpu_sample *s = t ? t->samples.items : NULL;
     for (size_t i = 1; t && i < t->samples.count; i++)
         if (s[i].at_ns > from_ns && s[i - 1].at_ns < to_ns && s[i].ran_ns > s[i - 1].ran_ns)
-            apart = cpu_states_max(apart, s[i].at_ns - s[i - 1].at_ns);
+            apart = int64_max(apart, s[i].at_ns - s[i - 1].at_ns);
     return apart;
 }
 
@@ -106,6 +106,28 @@ bool cpu_states_asleep(const struct cpu_states *spans, uint32_t line, int64_t en
     return last->what == SWITCH_ASLEEP;
 }
 
+uint64_t cpu_states_futex(const struct cpu_states *spans, uint32_t line, enum usage_futex_fact fact)
+{
+    const struct cpu_state_thread *t = cpu_states_thread(spans, line);
+    return t ? t->futex[fact - USAGE_FUTEX_SITE] : 0;
+}
+
+uint32_t cpu_states_lock_holder(const struct cpu_states *spans, uint32_t line, int64_t end_ns,
+                                int64_t *since_ns, int64_t *held_ns)
+{
+    uint64_t call, holders_call;
+    int64_t holder_ns;
+    bool asleep = cpu_states_asleep(spans, line, end_ns, since_ns, &call) &&
+                  SLEEP_VALUE_CALL(call) == SLEEP_IN_LOADER;
+    const struct cpu_state_thread *t = asleep ? cpu_states_thread(spans, line) : NULL;
+    if (!t || !t->lock_holder || t->held_ns < *since_ns)
+        return 0;
+    *held_ns = t->held_ns;
+    bool still = cpu_states_asleep(spans, t->lock_holder, end_ns, &holder_ns, &holders_call) &&
+                 holder_ns <= t->held_ns;
+    return still ? t->lock_holder : 0;
+}
+
 int64_t cpu_states_seen_asleep_ns(const struct cpu_states *spans, uint32_t line, int64_t end_ns)
 {
     int64_t since_ns;
@@ -139,16 +161,57 @@ int64_t cpu_states_last_ns(const struct cpu_states *spans, uint32_t line)
     if (t->turns.count)
         last = t->turns.items[t->turns.count - 1].at_ns;
     if (t->samples.count)
-        last = cpu_states_max(last, t->samples.items[t->samples.count - 1].at_ns);
+        last = int64_max(last, t->samples.items[t->samples.count - 1].at_ns);
     return last;
 }
 
-/* ---- visiting ---- */
+/* ---- context switches ---- */
 
-struct cpu_state_visitor {
-    void (*visit)(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns);
-    void *context;
+int64_t cpu_states_displaced_ns(const struct cpu_states *spans, const struct intervals *all,
+                                uint32_t line, int64_t from_ns, int64_t to_ns, int64_t least_ns,
+                                uint32_t *by)
+{
+    const struct cpu_state_thread *t = spans && spans->cpus ? cpu_states_thread(spans, line) : NULL;
+    int64_t most = 0;
+    if (!t || cpu_turns_preempted_ns(&t->turns, from_ns, to_ns) < least_ns)
+        return 0;
+    for (uint32_t i = 0; i < all->thread_count; i++) {
+        uint32_t other = all->threads[i].thread;
+        const struct cpu_state_thread *o = cpu_states_thread(spans, other);
+        int64_t ns =
+            o && other != line ? cpu_turns_displaced_ns(&t->turns, &o->turns, from_ns, to_ns) : 0;
+        if (ns >= least_ns && ns > most) {
+            most = ns;
+            *by = other;
+        }
+    }
+    return most;
+}
+
+/* ---- placements ---- */
+
+struct cpu_state_placement {
+    struct cpu_state_walk *walk;
+    struct cpu_state_visitor v;
 };
+
+static void cpu_states_on_placement(void *context, uint32_t on, int64_t from_ns, int64_t to_ns)
+{
+    struct cpu_state_placement *s = context;
+    s->walk->on = on;
+    s->v.visit(s->v.context, on ? CPU_STATE_RUNNING : CPU_STATE_RUNNABLE, from_ns, to_ns);
+}
+
+/* Visits the states of a task by its placements, as cpu_turns_visit() does by switches. */
+static void cpu_states_visit_placements(const struct placements *all, uint32_t task,
+                                        struct cpu_state_walk *walk, int64_t from_ns, int64_t to_ns,
+                                        struct cpu_state_visitor v)
+{
+    size_t count;
+    const struct placement_interval *items = placements_for_task(all, task, &count);
+    struct cpu_state_placement staying = {walk, v};
+    placements_visit(items, count, &walk->near, from_ns, to_ns, cpu_states_on_placement, &staying);
+}
 
 /* ---- samples ---- */
 
@@ -186,7 +249,7 @@ struct sample_slice {
 
 static int64_t cpu_states_overlap_ns(int64_t a, int64_t b, int64_t c, int64_t d)
 {
-    return cpu_states_max(0, cpu_states_min(b, d) - cpu_states_max(a, c));
+    return int64_max(0, int64_min(b, d) - int64_max(a, c));
 }
 
 /* Returns the time between two times in which the thread ran according to the order; after its last
@@ -230,7 +293,7 @@ static void cpu_states_read_sample(const struct sampled_thread_state *of, size_t
                                    struct sample_slice *h)
 {
     const struct cpu_sample *to = &of->samples->items[index], *from = index ? to - 1 : NULL;
-    h->ran_ns = cpu_states_max(to->ran_ns - cpu_states_ran_before_slice(of, index), 0);
+    h->ran_ns = int64_max(to->ran_ns - cpu_states_ran_before_slice(of, index), 0);
     h->ready_ns = of->samples == &of->t->clocks
                       ? ready_by(&of->t->samples, h->to_ns) - ready_by(&of->t->samples, h->from_ns)
                       : to->ready_ns - (from ? from->ready_ns : 0);
@@ -253,10 +316,9 @@ static struct sample_slice cpu_states_sample_slice(const struct sampled_thread_s
     cpu_states_read_sample(of, index, &h);
     /* (a thread that ran for longer than since its first event also ran before it) */
     h.unknown = to->unknown_before || (!index && h.ran_ns > to->at_ns - h.from_ns);
-    int64_t ran = h.unknown ? h.active_ns : h.ran_ns,
-            ready = cpu_states_max(h.ready_ns - latency, 0);
-    h.ran_ns = cpu_states_min(ran, h.active_ns);
-    h.ready_ns = cpu_states_min(ready, h.active_ns - h.ran_ns);
+    int64_t ran = h.unknown ? h.active_ns : h.ran_ns, ready = int64_max(h.ready_ns - latency, 0);
+    h.ran_ns = int64_min(ran, h.active_ns);
+    h.ready_ns = int64_min(ready, h.active_ns - h.ran_ns);
     h.ran_over_ns = ran - h.ran_ns;
     h.ready_over_ns = ready - h.ready_ns;
     return h;
@@ -275,8 +337,8 @@ static enum cpu_state_accuracy accuracy_of(const struct sampled_thread_state *of
 /* Moves as much of the excess of other slices into a slice as fits. */
 static void cpu_states_move_excess(struct sample_slice *h, struct sample_share *over)
 {
-    int64_t ran = cpu_states_min(over->ran_ns, h->active_ns - h->ran_ns - h->ready_ns),
-            ready = cpu_states_min(over->ready_ns, h->active_ns - h->ran_ns - h->ready_ns - ran);
+    int64_t ran = int64_min(over->ran_ns, h->active_ns - h->ran_ns - h->ready_ns),
+            ready = int64_min(over->ready_ns, h->active_ns - h->ran_ns - h->ready_ns - ran);
     h->ran_ns += ran;
     h->ready_ns += ready;
     over->ran_ns -= ran;
@@ -362,7 +424,7 @@ static void visit_part(struct spans_slice *s, int64_t to_ns, struct cpu_state_vi
 {
     int64_t ends[] = {s->ran_ns, s->ran_ns + s->ready_ns, INT64_MAX};
     for (unsigned is = CPU_STATE_RUNNING; is <= CPU_STATE_OTHER && s->at_ns < to_ns; is++) {
-        int64_t took = cpu_states_min(ends[is] - s->passed_ns, to_ns - s->at_ns);
+        int64_t took = int64_min(ends[is] - s->passed_ns, to_ns - s->at_ns);
         if (took <= 0)
             continue;
         v.visit(v.context, (enum cpu_state)is, s->at_ns, s->at_ns + took);
@@ -377,7 +439,7 @@ static void visit_samples(const struct sampled_thread_state *of, struct cpu_stat
     bool same = walk->has && walk->slice.from_ns <= from_ns && from_ns < walk->slice.to_ns;
     size_t index = same ? walk->slice.index : cpu_states_slice_index(of, from_ns);
     for (; index < of->samples->count && from_ns < to_ns; index++) {
-        int64_t until = cpu_states_min(cpu_states_slice_end(of, index), to_ns);
+        int64_t until = int64_min(cpu_states_slice_end(of, index), to_ns);
         cpu_states_read_slice(of, walk, index, from_ns);
         walk->accuracy = walk->slice.accuracy;
         visit_part(&walk->slice, until, v);
@@ -405,7 +467,7 @@ int64_t cpu_states_uncertainty_ns(const struct cpu_states *spans, const struct t
     for (size_t i = cpu_states_sample_after(of.samples, from_ns);
          i < of.samples->count && (!i || of.samples->items[i - 1].at_ns < to_ns); i++) {
         struct sample_slice h = cpu_states_sample_slice(&of, i);
-        astray = cpu_states_max(astray, cpu_states_min(h.ran_ns, h.active_ns - h.ran_ns));
+        astray = int64_max(astray, int64_min(h.ran_ns, h.active_ns - h.ran_ns));
     }
     return astray;
 }
@@ -425,10 +487,9 @@ void cpu_states_visit(const struct cpu_states *spans, const struct thread_timeli
     switch (source_of(spans, course->thread, walk->most)) {
     case CPU_SOURCE_SWITCHES:
         if (cpu_states_is_placed_task(spans, course->thread))
-            cpu_turns_visit_placements(spans->placements, course->thread, walk, from_ns, to_ns,
-                                       visit, context);
+            cpu_states_visit_placements(spans->placements, course->thread, walk, from_ns, to_ns, v);
         else
-            cpu_turns_visit(&t->turns, walk, from_ns, to_ns, visit, context);
+            cpu_turns_visit(&t->turns, walk, from_ns, to_ns, v);
         walk->on = 0;
         break;
     case CPU_SOURCE_CLOCK:
@@ -443,36 +504,4 @@ void cpu_states_visit(const struct cpu_states *spans, const struct thread_timeli
         walk->accuracy = CPU_STATE_ESTIMATE;
         visit(context, CPU_STATE_RUNNING, from_ns, to_ns);
     }
-}
-
-static void cpu_states_add_span(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns)
-{
-    struct cpu_state_sums *sums = context;
-    int64_t *of[] = {&sums->running_ns, &sums->ready_ns, &sums->system_ns};
-    *of[is] += to_ns - from_ns;
-}
-
-struct cpu_state_sums cpu_states_sum(const struct cpu_states *spans,
-                                     const struct thread_timeline *c, int64_t from_ns,
-                                     int64_t to_ns)
-{
-    struct cpu_state_sums sums = {.source = cpu_states_best(spans, c->thread, CPU_SOURCE_ORDER)};
-    struct cpu_state_walk walk = {0};
-    if (sums.source == CPU_SOURCE_SAMPLES)
-        sums.error_ns = cpu_states_sample_gap_ns(spans, c->thread, from_ns, to_ns);
-    if (sums.source == CPU_SOURCE_CLOCK)
-        sums.error_ns = cpu_states_uncertainty_ns(spans, c, from_ns, to_ns);
-    for (size_t i = intervals_at(c, from_ns); i < c->count && interval_begin(c, i) < to_ns; i++) {
-        int64_t from = cpu_states_max(interval_begin(c, i), from_ns),
-                to = cpu_states_min(c->items[i].to_ns, to_ns);
-        if (to <= from)
-            continue;
-        if (c->items[i].is == INTERVAL_RUNS)
-            cpu_states_visit(spans, c, &walk, from, to, cpu_states_add_span, &sums);
-        else if (c->items[i].is == INTERVAL_LATENCY)
-            sums.ready_ns += to - from;
-        else
-            sums.blocked_ns += to - from;
-    }
-    return sums;
 }

@@ -1,12 +1,14 @@
-/* Internal data of cpu_states.h: for cpu_states.c, which fills it, and cpu_state_index.c and
- * resume_delay.c, which read it. */
+/* Internal data of cpu_states.h: for cpu_states.c, which fills it, and cpu_state_index.c, which
+ * splits the time in which a thread ran by the best source. */
 #ifndef SERVER_TIMING_CPU_STATE_INDEX_H
 #define SERVER_TIMING_CPU_STATE_INDEX_H
 
 #include "base/map.h"
 #include "server/timing/cpu_turns.h"
-#include "wire/asleep.h"
+#include "wire/os_usage.h"
 
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 struct cpu_sample {
@@ -19,7 +21,7 @@ struct cpu_samples {
     size_t count, room;
 };
 
-/* What shares were computed from: they are computed again when it has changed. */
+/* Basis of the shares of samples: they are computed again when it has changed. */
 struct sample_basis {
     const struct interval *items;
     size_t samples, count;
@@ -39,7 +41,10 @@ struct cpu_state_thread {
     bool ended; /* the last sample is the thread's own value at its exit */
     uint64_t asleep; /* a value of USAGE_ASLEEP: the call in which it was last seen sleeping, */
     int64_t asleep_ns; /* and when */
+    uint64_t futex[USAGE_FUTEX_FACTS]; /* of that call, if it waits at a futex; 0: not known */
     bool awake; /* it was seen running since then */
+    uint32_t lock_holder; /* the thread that held the loader's lock, at which this one slept, */
+    int64_t held_ns; /* and when both slept */
 };
 
 struct cpu_states {

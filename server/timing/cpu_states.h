@@ -13,7 +13,7 @@
  *   durations are known: running is placed first, then runnable, then off-CPU (other).  Each border
  *   may be off by the time between two samples, and sums over a range by as much at either end.
  *   The last sample of a thread is its own at its exit, so the sum over its lifetime is its CPU
- *   time.  What it ran in waits is not distinguished: it counts if there is room for it outside;
+ *   time.  Time that it ran in waits is not distinguished: it counts if there is room outside;
  * - the order alone: the thread ran all the time, an upper bound.
  *
  * For a task of a runtime it is known exactly when it was on a worker thread (placements.h).  That
@@ -26,6 +26,7 @@
 
 #include "server/timing/intervals.h"
 #include "server/timing/placements.h"
+#include "wire/os_usage.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,7 +45,7 @@ enum cpu_state {
     CPU_STATE_OTHER
 };
 
-/* How well the state of a time is known. */
+/* Accuracy with which the state of a time is known. */
 enum cpu_state_accuracy {
     CPU_STATE_EXACT,
     /* its share of a longer time is measured; where in it the state begins is assumed */
@@ -74,6 +75,15 @@ void cpu_states_switched(struct cpu_states *spans, uint32_t line, enum switch_ki
                          unsigned cpu, int64_t at_ns);
 /* Records the call in which the thread was seen sleeping: a value of USAGE_ASLEEP. */
 void cpu_states_note_sleep(struct cpu_states *spans, uint32_t line, uint64_t call, int64_t at_ns);
+/* Records an address for the sleep at a futex that was recorded last. */
+void cpu_states_note_futex(struct cpu_states *states, uint32_t line, enum usage_futex_fact fact,
+                           uint64_t address);
+/* Returns an address for the futex at which a thread was seen sleeping; 0: not known. */
+uint64_t cpu_states_futex(const struct cpu_states *states, uint32_t line,
+                          enum usage_futex_fact fact);
+/* Records that a thread that sleeps at the loader's lock was seen to wait for that one. */
+void cpu_states_note_lock_holder(struct cpu_states *states, uint32_t line, uint32_t holder,
+                                 int64_t at_ns);
 /* Records the accumulated running time or, with `delay`, runnable time at a time. last: the thread
  * exited and reported the value itself. */
 void cpu_states_sampled(struct cpu_states *spans, uint32_t line, bool delay, int64_t at_ns,
@@ -119,6 +129,12 @@ uint64_t cpu_states_lost_count(const struct cpu_states *spans);
 uint64_t cpu_states_max_switches(const struct cpu_states *spans);
 /* Returns why there are no switches, or NULL if that is not known. */
 const char *cpu_states_missing_reason(const struct cpu_states *spans);
+/* Returns how long in a range a thread had no CPU, after it was preempted, while one other thread
+ * of `all` ran on the CPU that it had: the one that did so longest, *by. 0: none did so for at
+ * least `least_ns` (above 0), or the CPUs of context switches are not known. */
+int64_t cpu_states_displaced_ns(const struct cpu_states *spans, const struct intervals *all,
+                                uint32_t line, int64_t from_ns, int64_t to_ns, int64_t least_ns,
+                                uint32_t *by);
 /* Returns the time up to which a thread is known; INT64_MAX if only the order is. */
 int64_t cpu_states_known_ns(const struct cpu_states *spans, uint32_t line);
 
@@ -131,6 +147,11 @@ int64_t cpu_states_last_ns(const struct cpu_states *spans, uint32_t line);
  * not; a thread that is killed while asleep gets a CPU once more, to exit. */
 bool cpu_states_asleep(const struct cpu_states *spans, uint32_t line, int64_t end_ns,
                        int64_t *since_ns, uint64_t *call);
+/* Returns the thread that holds the loader's lock, at which a thread sleeps, and sets *since_ns to
+ * when it went to sleep and *held_ns to when both slept; 0 if it is not known, or may have released
+ * the lock since. */
+uint32_t cpu_states_lock_holder(const struct cpu_states *states, uint32_t line, int64_t end_ns,
+                                int64_t *since_ns, int64_t *held_ns);
 /* Returns when a thread was seen in the call in which it then sleeps; INT64_MIN if it was not. */
 int64_t cpu_states_seen_asleep_ns(const struct cpu_states *spans, uint32_t line, int64_t end_ns);
 
@@ -160,15 +181,26 @@ void cpu_states_visit(const struct cpu_states *spans, const struct thread_timeli
                                     int64_t to_ns),
                       void *context);
 
-/* Sums of the states in any range. blocked_ns is what the order says of the rest. */
-struct cpu_state_sums {
-    enum cpu_state_source source;
-    int64_t error_ns; /* maximum error of the sums at either end of the range */
-    /* together: the part of the range between the thread's first and last event */
-    int64_t running_ns, ready_ns, blocked_ns, system_ns;
+/* ---- wake-up latency: from the release of a thread until it resumed ---- */
+
+/* Part of it in which the thread was runnable and had no CPU.  The rest of the time it had a CPU
+ * and had not returned from its call.  The split is known if
+ * - the kernel reported its context switches: exactly.  The moment until the kernel noticed the
+ * wake-up counts as runnable, as it is not recorded;
+ * - the thread read its CPU clock at the end of the wait, and at its begin or before: it did not
+ * run for longer than the difference, so it was runnable at least for the rest.  Samples of CPU
+ * time are too coarse. */
+struct resume_delay {
+    int64_t took_ns, ready_ns; /* ready_ns: the runnable part of it, if it is known */
+    enum cpu_state_source source; /* CPU_SOURCE_ORDER: not known */
 };
-struct cpu_state_sums cpu_states_sum(const struct cpu_states *spans,
-                                     const struct thread_timeline *course, int64_t from_ns,
-                                     int64_t to_ns);
+
+/* Returns the latency of a wait; took_ns is 0 if no event released it. whole: no more context
+ * switches will be received. */
+struct resume_delay resume_delay_measure(const struct cpu_states *spans,
+                                         const struct intervals *all,
+                                         const struct wait_record *wait, bool whole);
+/* Returns the source as a text for a column. */
+const char *resume_delay_source(enum cpu_state_source source);
 
 #endif

@@ -3,7 +3,10 @@
 #ifndef SERVER_TIMING_EVENT_READER_H
 #define SERVER_TIMING_EVENT_READER_H
 
+#include "base/alloc.h"
 #include "server/order/order.h"
+
+#include <stdlib.h>
 
 #ifndef EVENTS_KEPT /* a power of two; tests make it small */
 #define EVENTS_KEPT 1024u
@@ -17,11 +20,27 @@ struct event_reader {
     struct order_event other; /* the last event read that is not in the buffer */
 };
 
-void event_reader_begin(struct event_reader *events, const struct order *order);
-void event_reader_free(struct event_reader *events);
+static inline void event_reader_begin(struct event_reader *events, const struct order *order)
+{
+    *events = (struct event_reader){.order = order};
+    events->kept = xcalloc(EVENTS_KEPT, sizeof *events->kept);
+}
+
+static inline void event_reader_free(struct event_reader *events)
+{
+    free(events->kept);
+    *events = (struct event_reader){0};
+}
+
 /* Returns an event, as order_event() does, without `in`.  The pointer is valid until the next call.
  */
-const struct order_event *event_reader_other(struct event_reader *events, uint64_t position);
+static inline const struct order_event *event_reader_other(struct event_reader *events,
+                                                           uint64_t position)
+{
+    events->other = order_event(events->order, position);
+    return &events->other;
+}
+
 static inline const struct order_event *event_reader_at(struct event_reader *events,
                                                         uint64_t position)
 {
@@ -30,7 +49,20 @@ static inline const struct order_event *event_reader_at(struct event_reader *eve
                : event_reader_other(events, position);
 }
 /* Returns an event and reads ahead from it.  The event must exist. */
-const struct order_event *event_reader_read(struct event_reader *events, uint64_t position);
+static inline const struct order_event *event_reader_read(struct event_reader *events,
+                                                          uint64_t position)
+{
+    uint64_t at = position % EVENTS_KEPT, most = EVENTS_KEPT - at;
+    if (position != events->end)
+        events->from = position;
+    events->end =
+        position + order_read(events->order, position, most < EVENTS_AHEAD ? most : EVENTS_AHEAD,
+                              &events->kept[at]);
+    if (events->end - events->from > EVENTS_KEPT)
+        events->from = events->end - EVENTS_KEPT;
+    return &events->kept[at];
+}
+
 static inline const struct order_event *event_reader_next(struct event_reader *events,
                                                           uint64_t position)
 {

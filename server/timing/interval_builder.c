@@ -1,7 +1,10 @@
 #include "server/timing/interval_builder.h"
 
 #include "base/alloc.h"
-#include "server/timing/interval_pass.h"
+#include "server/timing/event_reader.h"
+#include "server/timing/incoming_edges.h"
+#include "server/timing/lock_holders.h"
+#include "server/timing/wait_release.h"
 
 #include <stdlib.h>
 
@@ -10,6 +13,57 @@
  * than 1/DID_FAR cannot belong to that time. */
 #define DID_ERROR 10000
 #define DID_FAR 100
+
+#define ABOUT_KEPT 4u /* possible release causes kept for one line */
+
+struct thread_progress { /* a thread, and its last event */
+    uint64_t position;
+    int64_t ns;
+    uint32_t line, about, type, place;
+    const struct event_meaning *meaning;
+    bool begun, ended;
+    struct measured_activity doing;
+};
+
+struct point_member { /* member of a synchronization point */
+    struct order_event event;
+    uint64_t position;
+    int64_t ns;
+    const struct event_meaning *meaning;
+};
+
+struct interval_builder {
+    struct run_metadata_source teller;
+    struct intervals intervals;
+    uint64_t first, known, end;
+    struct before { /* search before the first position, done once */
+        uint64_t known;
+        uint64_t *last; /* by line - 1: 1 + the position of each thread's last event */
+        uint32_t lines;
+    } before;
+    struct thread_progress *threads; /* by line - 1 */
+    size_t thread_room;
+    struct lock_holders holds;
+    struct incoming_edges ties;
+    struct about {
+        struct release_cause kept[ABOUT_KEPT];
+        uint32_t count;
+    } **about; /* by line - 1; NULL: none */
+    size_t about_room;
+    struct point_member *members;
+    size_t member_count, member_room;
+    struct release_cause *arrivals;
+    size_t arrival_count, arrival_room;
+    struct wait_interval *segments;
+    struct event_reader events;
+    struct activity_piece *did; /* activity records of the current event */
+    int did_count; /* -1: the event has none */
+    /* the code segment in which its thread was after its previous event, */
+    struct code_segment_key did_step;
+    bool did_went_on; /* set if that is known */
+    uint64_t *unreceived; /* positions of sends whose receives would explain a wait */
+    size_t unreceived_count, unreceived_room;
+};
 
 struct interval_builder *interval_builder_new(struct run_metadata_source teller, uint64_t first,
                                               uint64_t end)
@@ -30,8 +84,10 @@ struct interval_builder *interval_builder_new(struct run_metadata_source teller,
     return f;
 }
 
-static void interval_builder_clear(struct interval_builder *f)
+void interval_builder_free(struct interval_builder *f)
 {
+    if (!f)
+        return;
     intervals_free(&f->intervals);
     lock_holders_free(&f->holds);
     incoming_edges_free(&f->ties);
@@ -46,18 +102,71 @@ static void interval_builder_clear(struct interval_builder *f)
     free(f->did);
     event_reader_free(&f->events);
     free(f->unreceived);
-}
-
-void interval_builder_free(struct interval_builder *f)
-{
-    if (f)
-        interval_builder_clear(f);
     free(f);
 }
 
-/* ---- one event ---- */
+/* ---- threads ---- */
 
-static uint32_t about_of(const struct thread_progress *t) { return t->about ? t->about : t->line; }
+static struct thread_progress *interval_builder_thread(struct interval_builder *f, uint32_t line)
+{
+    f->threads = array_reserve_zeroed(f->threads, &f->thread_room, line, sizeof *f->threads);
+    return &f->threads[line - 1];
+}
+
+/* Makes an event the last one of its thread. */
+static void interval_builder_remember(struct thread_progress *t, const struct point_member *m,
+                                      uint32_t place)
+{
+    t->position = m->position;
+    t->ns = m->ns;
+    t->line = m->event.line;
+    t->about = m->event.about;
+    t->type = m->event.type;
+    t->place = place;
+    t->meaning = m->meaning;
+    t->begun = true;
+}
+
+/* ---- the begin: each thread as its last event before the first position left it ---- */
+
+#define LOOKS 16u /* threads visited at the cost of one event */
+
+/* Sets the initial state of a thread that has not ended: as its last event before the begin left
+ * it. */
+static void interval_builder_seed_thread(struct interval_builder *f, uint64_t position)
+{
+    struct order_event e = order_event(f->teller.order, position);
+    struct point_member m = {e, position, f->teller.time(f->teller.context, &e),
+                             f->teller.meaning(f->teller.context, &e)};
+    if (!e.line || m.meaning->ends || m.meaning->closes)
+        return;
+    intervals_start(&f->intervals, e.thread, m.ns, position);
+    interval_builder_remember(interval_builder_thread(f, e.thread), &m,
+                              f->teller.place(f->teller.context, e.site));
+}
+
+/* Sets the initial state of each thread from the events before the first.  Returns true once all
+ * are searched. */
+static bool interval_builder_seed_before(struct interval_builder *f, uint64_t *budget)
+{
+    struct before *b = &f->before;
+    uint64_t end = f->first - b->known > *budget * LOOKS ? b->known + *budget * LOOKS : f->first;
+    if (!b->last)
+        return true;
+    order_last_of_threads(f->teller.order, b->known, end, b->last, b->lines);
+    *budget -= (end - b->known) / LOOKS;
+    b->known = end;
+    for (uint32_t i = 0; end == f->first && i < b->lines; i++)
+        if (b->last[i])
+            interval_builder_seed_thread(f, b->last[i] - 1);
+    if (end == f->first) {
+        free(b->last);
+        b->last = NULL;
+    }
+    return end == f->first;
+}
+
+/* ---- one event ---- */
 
 static const struct about *interval_builder_objects_of(const struct interval_builder *f,
                                                        uint32_t line)
@@ -84,13 +193,22 @@ static uint32_t interval_builder_step_code(struct interval_builder *f, uint32_t 
                                                                              (uint8_t)category, 0});
 }
 
+/* Returns what a thread waits for, as far as events say it: what its last event is about; the line
+ * on which that stands, if other threads act there to end the wait; else 0. */
+static uint32_t interval_builder_awaited(const struct thread_progress *t, uint32_t thread)
+{
+    const struct event_meaning *m = t->meaning;
+    bool here = t->line != thread && (m->releases || m->causes || m->class == WAIT_CONTENTION);
+    return t->about ? t->about : here ? t->line : 0;
+}
+
 static struct wait_record begun_wait(const struct thread_progress *t, uint32_t line)
 {
     return (struct wait_record){.begin = t->position,
                                 .end = NO_POSITION,
                                 .from_ns = t->ns,
                                 .thread = line,
-                                .about = about_of(t),
+                                .about = interval_builder_awaited(t, line),
                                 .place = t->place,
                                 .type = t->type,
                                 .class = t->meaning->class};
@@ -99,7 +217,7 @@ static struct wait_record begun_wait(const struct thread_progress *t, uint32_t l
 static uint32_t find_release(struct interval_builder *f, const struct thread_progress *t,
                              const struct point_member *m, enum release_missing *missing)
 {
-    const struct about *a = interval_builder_objects_of(f, about_of(t));
+    const struct about *a = interval_builder_objects_of(f, t->about ? t->about : t->line);
     struct wait_release release = {.teller = &f->teller,
                                    .events = &f->events,
                                    .holds = &f->holds,
@@ -124,7 +242,8 @@ static uint32_t find_release(struct interval_builder *f, const struct thread_pro
     return count;
 }
 
-static void wait_ended(struct interval_builder *f, const struct thread_progress *t,
+/* Returns whether it was a wait: not if a request was granted at once. */
+static bool wait_ended(struct interval_builder *f, const struct thread_progress *t,
                        const struct point_member *m)
 {
     struct wait_record wait = begun_wait(t, m->event.thread);
@@ -142,9 +261,12 @@ static void wait_ended(struct interval_builder *f, const struct thread_progress 
     } else if (!count && missing != MISSING_NOTHING) {
         wait.unexplained = missing == MISSING_LOST ? UNATTRIBUTED_LOST : UNATTRIBUTED_UNTRACED;
         rest = STEP_UNKNOWN;
+    } else if (!count && t->meaning->may_pass) {
+        return false;
     }
     intervals_add_wait(&f->intervals, wait, f->segments, count,
                        interval_builder_step_code(f, t->place, 0, rest, t->meaning->category));
+    return true;
 }
 
 /* Adds the recorded code segments so that they end at the event; the rest is the code between the
@@ -232,24 +354,33 @@ static void ran_and_waited(struct interval_builder *f, const struct thread_progr
     wait_ended(f, waiting, m);
 }
 
+/* Adds what the thread did since its previous event. */
+static void interval_builder_add_time(struct interval_builder *f, const struct thread_progress *t,
+                                      const struct point_member *m, uint32_t place)
+{
+    struct thread_progress waiting;
+    if (t->meaning->waits && wait_ended(f, t, m))
+        return;
+    if (!t->meaning->waits && awaits(f, t, &waiting) && m->ns > waiting.ns)
+        ran_and_waited(f, t, &waiting, m, place);
+    else if (!t->ended || !m->meaning->closes)
+        interval_builder_add_run(f, t, m, place);
+}
+
 /* Advances the thread from its previous event to this one.  A wait that a signal interrupts
  * continues. */
 static void interval_builder_advance_thread(struct interval_builder *f, struct point_member *m)
 {
-    struct thread_progress *t = interval_pass_thread(f, m->event.thread), waiting;
+    struct thread_progress *t = interval_builder_thread(f, m->event.thread);
     interval_builder_read_activity(f, t, m);
     if (t->begun && t->meaning->waits && m->meaning->interrupts)
         return;
     uint32_t place = f->teller.place(f->teller.context, m->event.site);
     if (!t->begun)
         intervals_start(&f->intervals, m->event.thread, m->ns, m->position);
-    else if (t->meaning->waits && m->ns > t->ns)
-        wait_ended(f, t, m);
-    else if (m->ns > t->ns && awaits(f, t, &waiting) && m->ns > waiting.ns)
-        ran_and_waited(f, t, &waiting, m, place);
-    else if (m->ns > t->ns && !(t->ended && m->meaning->closes))
-        interval_builder_add_run(f, t, m, place);
-    interval_pass_remember(t, m, place);
+    else if (m->ns > t->ns)
+        interval_builder_add_time(f, t, m, place);
+    interval_builder_remember(t, m, place);
     t->ended = m->meaning->ends;
 }
 
@@ -315,7 +446,7 @@ static void note_arrivals(struct interval_builder *f)
     for (size_t i = 0; i < f->member_count; i++) {
         const struct point_member *m = &f->members[i];
         const struct thread_progress *t =
-            m->event.thread ? interval_pass_thread(f, m->event.thread) : NULL;
+            m->event.thread ? interval_builder_thread(f, m->event.thread) : NULL;
         if (m->event.relation != RELATION_GROUP || !t || !t->begun)
             continue;
         f->arrivals =
@@ -340,7 +471,7 @@ static void note_gathering(struct interval_builder *f, const struct point_member
 /* Adds what the member's thread did up to the event; its group memberships are added before. */
 static void interval_builder_process_member(struct interval_builder *f, struct point_member *m)
 {
-    const struct thread_progress *t = interval_pass_thread(f, m->event.thread);
+    const struct thread_progress *t = interval_builder_thread(f, m->event.thread);
     if (t->begun && m->event.relation == RELATION_GROUP && f->arrival_count > 1)
         note_gathering(f, m, t->ns);
     interval_builder_advance_thread(f, m);
@@ -361,7 +492,7 @@ static void add_member(struct interval_builder *f, uint64_t position)
     m->ns = f->teller.time(f->teller.context, e);
     m->meaning = f->teller.meaning(f->teller.context, e);
     if (e->thread) {
-        const struct thread_progress *t = interval_pass_thread(f, e->thread);
+        const struct thread_progress *t = interval_builder_thread(f, e->thread);
         m->ns = t->begun && m->ns < t->ns ? t->ns : m->ns;
     }
 }
@@ -402,7 +533,7 @@ bool interval_builder_step(struct interval_builder *f, uint64_t *budget)
 {
     const struct order *order = f->teller.order;
     uint64_t count = order_count(order) < f->end ? order_count(order) : f->end;
-    if (!interval_pass_seed_before(f, budget))
+    if (!interval_builder_seed_before(f, budget))
         return false;
     while (f->known < count && *budget) {
         uint64_t end = add_members(f, f->known, count), looked = end - f->known;

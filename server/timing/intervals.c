@@ -1,6 +1,7 @@
 #include "server/timing/intervals.h"
 
 #include "base/alloc.h"
+#include "base/lower_bound.h"
 
 #include <stdlib.h>
 
@@ -11,7 +12,8 @@ _Static_assert(sizeof(struct interval) == 24, "an interval takes 24 bytes");
 _Static_assert(sizeof(struct wait_interval) == 24, "a segment takes 24 bytes");
 _Static_assert(sizeof(struct wait_record) == 56, "a wait takes 56 bytes");
 
-uint32_t intervals_thread(struct intervals *all, uint32_t line)
+/* Returns the thread's index, assigned on first use. */
+static uint32_t intervals_thread(struct intervals *all, uint32_t line)
 {
     if (line <= all->line_room && all->thread_of[line - 1])
         return all->thread_of[line - 1] - 1;
@@ -204,15 +206,7 @@ const struct thread_timeline *intervals_for_thread(const struct intervals *all, 
 
 size_t intervals_at(const struct thread_timeline *course, int64_t at_ns)
 {
-    size_t from = 0, to = course->count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (course->items[middle].to_ns <= at_ns)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return LOWER_BOUND(i, 0, course->count, course->items[i].to_ns <= at_ns);
 }
 
 size_t intervals_near(const struct thread_timeline *course, int64_t at_ns, size_t *near)

@@ -126,8 +126,6 @@ struct intervals {
 
 /* ---- filling: threads by their lines ---- */
 
-/* Returns the thread's index, assigned on first use. */
-uint32_t intervals_thread(struct intervals *all, uint32_t line);
 void intervals_set_created(struct intervals *all, uint32_t line, uint32_t maker, int64_t at_ns,
                            uint64_t position);
 /* Records the first event of the thread itself: its intervals begin here. */

@@ -11,6 +11,7 @@ struct event_meaning { /* meaning of an event type on a kind of line */
     uint8_t class; /* an enum wait_class, if it waits */
     uint8_t category; /* category of the code segments in which its thread waits; 0: none */
     bool releases; /* other threads may enter the line while its thread waits */
+    bool may_pass; /* also recorded by a thread that need not wait */
     bool by_clock; /* a wait that ends with it timed out */
     bool interrupts; /* a waiting thread continues to wait after it */
     bool gathers; /* its thread waits until all others wait by it, too, without an order edge */

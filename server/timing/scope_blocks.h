@@ -3,7 +3,7 @@
  *
  * A block is a path of calls that leads to the scope, and the call site of the last call that ended
  * in it (0: none since the scope was entered); calls that are only counted end no block.  Counts
- * come from the contexts and are exact.  Times come from activity records (wire/activity_record.h),
+ * come from the contexts and are exact.  Times come from activity records (wire/slot.h),
  * as far as they were received: the part of the scope's self time that they do not cover is
  * `unassigned_ns` and belongs to no block.  The end of a block is known for threads that recorded
  * each begin and end of a call: these have one block per end.  For others the end is known as far

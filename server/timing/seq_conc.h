@@ -15,11 +15,9 @@
 
 #include "server/timing/call_entries.h"
 
-#define SEQ_CONC_CASES 4u /* state of the caller * 2 + state of the call; 1 is C */
-
 struct seq_conc_sums {
     uint32_t from, to; /* scopes; from 0: all calls of `to`; to 0: all calls by `from` */
-    uint8_t is; /* its case; with from 0 its state, 0 or 1 */
+    uint8_t is; /* state of the caller * 2 + state of the call, 1 is C; with from 0 the latter */
     uint64_t calls;
     int64_t thread_ns; /* sum over threads: time in which each was in one of these calls */
     int64_t elapsed_ns; /* time in which any thread was in one of them */

@@ -3,9 +3,9 @@
  *
  * Each row changes its state at a time and at a position of the log, both ascending.  Results are
  * exact.  Several changes of a row form a leaf (summary_leaf.h), SUMMARY_TREE_FAN leaves a node;
- * both are written once (base/spilled_array.h), and the row has a list of its nodes.  So the
- * process's own memory holds SPILLED_MEMORY_BYTES bytes, at most 100 bytes per 4096 changes, and at
- * most 7 KB per row; the rest, about 9 bytes per change, can be paged out by the system.
+ * both are written once (base/spilled_array.h), and the row has a list of its nodes.  The process's
+ * own memory then holds SPILLED_MEMORY_BYTES bytes, at most 100 bytes per 4096 changes, and at most
+ * 7 KB per row; the rest, about 9 bytes per change, can be paged out by the system.
  *
  * Any source of states can fill a tree; server/run/state_timeline.h lists them. */
 #ifndef SERVER_TIMING_STATE_SUMMARY_TREE_H

@@ -1,4 +1,6 @@
 #include "server/timing/thread_states.h"
+
+#include "base/extremes.h"
 #include "base/lower_bound.h"
 #include "server/timing/call_contexts.h"
 
@@ -24,10 +26,6 @@ const char *thread_state_accuracy(unsigned accuracy)
     return accuracy < CPU_STATE_ACCURACIES ? words[accuracy] : "";
 }
 
-static int64_t thread_states_min(int64_t a, int64_t b) { return a < b ? a : b; }
-
-static int64_t thread_states_max(int64_t a, int64_t b) { return a > b ? a : b; }
-
 /* Returns the end of the thread's last interval. */
 static int64_t thread_states_known_end(const struct thread_timeline *c)
 {
@@ -38,7 +36,7 @@ static int64_t thread_states_known_end(const struct thread_timeline *c)
 static int64_t active_until(const struct thread_timeline *c)
 {
     int64_t to = c->start_ns == INTERVALS_NEVER ? INTERVALS_NEVER : thread_states_known_end(c);
-    return c->end_ns == INTERVALS_NEVER ? to : thread_states_max(c->end_ns, to);
+    return c->end_ns == INTERVALS_NEVER ? to : int64_max(c->end_ns, to);
 }
 
 static const struct wait_record *open_wait(const struct lifetimes *lives, uint32_t thread)
@@ -56,11 +54,11 @@ int64_t thread_states_alive_until(const struct lifetimes *lives, const struct th
     const struct call_context_thread *calls =
         lives->calls ? call_contexts_of_line(lives->calls, c->thread) : NULL;
     if (calls && calls->count && calls->items[0].sums.open)
-        until = thread_states_max(until, (int64_t)(calls->head.time_ns - lives->start_ns));
+        until = int64_max(until, (int64_t)(calls->head.time_ns - lives->start_ns));
     int64_t replaced = lives->replaced_ns && until != INTERVALS_NEVER
                            ? lives->replaced_ns(lives->run, c->thread)
                            : INTERVALS_NEVER;
-    return replaced != INTERVALS_NEVER ? thread_states_min(until, replaced) : until;
+    return replaced != INTERVALS_NEVER ? int64_min(until, replaced) : until;
 }
 
 bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_timeline *c,
@@ -73,10 +71,10 @@ bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_t
     if (from == INTERVALS_NEVER)
         return false;
     if (c->start_ns != INTERVALS_NEVER)
-        from = thread_states_min(from, c->start_ns);
+        from = int64_min(from, c->start_ns);
     *from_ns = from;
-    *to_ns = thread_states_max(from, thread_states_max(active_until(c), c->closed_ns));
-    *to_ns = thread_states_max(*to_ns, open ? open->to_ns : thread_states_alive_until(lives, c));
+    *to_ns = int64_max(from, int64_max(active_until(c), c->closed_ns));
+    *to_ns = int64_max(*to_ns, open ? open->to_ns : thread_states_alive_until(lives, c));
     return true;
 }
 
@@ -94,13 +92,14 @@ struct state_walk {
     bool holds;
     struct cpu_state_walk spans;
     struct thread_state_interval split; /* the interval that the CPU states split */
+    uint32_t split_wait; /* 1 + the wait that it belongs to */
 };
 
 static void thread_states_emit_runnable(struct state_walk *w)
 {
     struct thread_state_interval s = w->held;
-    s.from_ns = thread_states_max(s.from_ns, w->from_ns);
-    s.to_ns = thread_states_min(s.to_ns, w->to_ns);
+    s.from_ns = int64_max(s.from_ns, w->from_ns);
+    s.to_ns = int64_min(s.to_ns, w->to_ns);
     if (w->holds && s.from_ns < s.to_ns)
         w->visit(w->context, &s);
     w->holds = false;
@@ -129,6 +128,47 @@ static uint32_t wait_of(const struct state_walk *w, const struct interval *item)
     return item->is == INTERVAL_SEGMENT ? w->all->segments[item->of].wait : item->of;
 }
 
+/* A task that requests an object is blocked while another thread keeps it; for the rest of the
+ * request, it runs while it is on its worker thread. */
+static void visit_request_span(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns)
+{
+    struct state_walk *w = context;
+    struct thread_state_interval spell = w->split;
+    spell.from_ns = from_ns;
+    spell.to_ns = to_ns;
+    if (is == CPU_STATE_RUNNING) {
+        spell.state = THREAD_STATE_RUNNING;
+        spell.about = spell.unexplained = 0;
+        spell.active = true;
+        spell.on = w->spans.on;
+        spell.accuracy = (uint8_t)w->spans.accuracy;
+    }
+    thread_states_emit_resumed(w, spell, is == CPU_STATE_RUNNING ? 0 : w->split_wait);
+}
+
+bool thread_states_request_runs(const struct lifetimes *lives, const struct thread_timeline *c,
+                                const struct interval *item)
+{
+    return item->is != INTERVAL_SEGMENT && lives->all->waits[item->of].class == WAIT_CONTENTION &&
+           cpu_states_is_placed_task(lives->spans, c->thread) &&
+           cpu_states_best(lives->spans, c->thread, lives->source) == CPU_SOURCE_SWITCHES;
+}
+
+static bool visit_request(struct state_walk *w, const struct interval *item,
+                          struct thread_state_interval spell, uint32_t wait)
+{
+    const struct cpu_states *spans = w->lives->spans;
+    if (!thread_states_request_runs(w->lives, w->course, item))
+        return false;
+    w->split = spell;
+    w->split_wait = wait + 1;
+    int64_t from_ns = int64_max(spell.from_ns, w->from_ns),
+            to_ns = int64_min(spell.to_ns, w->to_ns);
+    if (from_ns < to_ns)
+        cpu_states_visit(spans, w->course, &w->spans, from_ns, to_ns, visit_request_span, w);
+    return true;
+}
+
 static void visit_wait(struct state_walk *w, const struct interval *item,
                        struct thread_state_interval spell)
 {
@@ -141,7 +181,8 @@ static void visit_wait(struct state_walk *w, const struct interval *item,
         spell.position = wait->begin;
     if (item->is == INTERVAL_UNATTRIBUTED)
         spell.unexplained = wait->unexplained ? wait->unexplained : UNATTRIBUTED_UNTRACED;
-    thread_states_emit_resumed(w, spell, index + 1);
+    if (!visit_request(w, item, spell, index))
+        thread_states_emit_resumed(w, spell, index + 1);
 }
 
 static void visit_span(void *context, enum cpu_state is, int64_t from_ns, int64_t to_ns)
@@ -174,9 +215,8 @@ static void visit_interval(struct state_walk *w, size_t i)
     spell.place = item->step ? code_segment_place(code_segments_at(&w->all->steps, item->step)) : 0;
     spell.active = true;
     w->split = spell;
-    cpu_states_visit(w->lives->spans, w->course, &w->spans,
-                     thread_states_max(spell.from_ns, w->from_ns),
-                     thread_states_min(spell.to_ns, w->to_ns), visit_span, w);
+    cpu_states_visit(w->lives->spans, w->course, &w->spans, int64_max(spell.from_ns, w->from_ns),
+                     int64_min(spell.to_ns, w->to_ns), visit_span, w);
 }
 
 static void visit_intervals(struct state_walk *w)
@@ -194,8 +234,8 @@ static void visit_intervals(struct state_walk *w)
 static void visit_after(struct state_walk *w, int64_t to_ns)
 {
     const struct thread_timeline *c = w->course;
-    int64_t from_ns = thread_states_max(thread_states_known_end(c), w->from_ns);
-    to_ns = thread_states_min(to_ns, w->to_ns);
+    int64_t from_ns = int64_max(thread_states_known_end(c), w->from_ns);
+    to_ns = int64_min(to_ns, w->to_ns);
     if (to_ns <= from_ns)
         return;
     w->split = (struct thread_state_interval){.position = c->count ? c->items[c->count - 1].position
@@ -210,20 +250,19 @@ static void visit_rest(struct state_walk *w)
 {
     const struct thread_timeline *c = w->course;
     const struct wait_record *open = open_wait(w->lives, c->thread);
-    visit_after(w,
-                open ? open->from_ns
-                     : thread_states_max(active_until(c), thread_states_alive_until(w->lives, c)));
+    visit_after(w, open ? open->from_ns
+                        : int64_max(active_until(c), thread_states_alive_until(w->lives, c)));
     if (open)
         thread_states_emit_resumed(
             w,
-            (struct thread_state_interval){
-                .from_ns = thread_states_max(open->from_ns, thread_states_known_end(c)),
-                .to_ns = open->to_ns,
-                .position = open->begin,
-                .place = open->place,
-                .about = open->about,
-                .state = THREAD_STATE_BLOCKED,
-                .unexplained = UNATTRIBUTED_OPEN},
+            (struct thread_state_interval){.from_ns =
+                                               int64_max(open->from_ns, thread_states_known_end(c)),
+                                           .to_ns = open->to_ns,
+                                           .position = open->begin,
+                                           .place = open->place,
+                                           .about = open->about,
+                                           .state = THREAD_STATE_BLOCKED,
+                                           .unexplained = UNATTRIBUTED_OPEN},
             UINT32_MAX);
 }
 
@@ -238,8 +277,8 @@ void thread_states_visit(const struct lifetimes *lives, const struct thread_time
     int64_t begin, end, began = c->start_ns != INTERVALS_NEVER ? c->start_ns : c->end_ns;
     if (!thread_states_lifetime(lives, c, &begin, &end))
         return;
-    w.from_ns = thread_states_max(from_ns, begin);
-    w.to_ns = thread_states_min(to_ns, end);
+    w.from_ns = int64_max(from_ns, begin);
+    w.to_ns = int64_min(to_ns, end);
     struct thread_state_interval start = {.from_ns = begin,
                                           .to_ns = began == INTERVALS_NEVER ? end : began,
                                           .position = c->made,
@@ -259,7 +298,8 @@ void thread_states_visit(const struct lifetimes *lives, const struct thread_time
     thread_states_emit_runnable(&w);
 }
 
-/* Cuts only at a border between running and waiting, which always ends a state interval. */
+/* Cuts only at a border between running and waiting, which ends a state interval, but for requests
+ * of tasks that did not wait. */
 int64_t thread_states_cut(const struct thread_timeline *c, int64_t from_ns, uint64_t most_items,
                           size_t *looked)
 {
@@ -281,8 +321,8 @@ static void thread_states_add_interval(void *context, const struct thread_state_
     struct thread_states *s = context;
     struct state_sum *sum = &s->of[spell->state];
     int64_t took = spell->to_ns - spell->from_ns;
-    sum->least_ns = sum->count ? thread_states_min(sum->least_ns, took) : took;
-    sum->most_ns = thread_states_max(sum->most_ns, took);
+    sum->least_ns = sum->count ? int64_min(sum->least_ns, took) : took;
+    sum->most_ns = int64_max(sum->most_ns, took);
     sum->total_ns += took;
     sum->count++;
     s->life_ns += took;
@@ -309,9 +349,9 @@ void thread_states_add(struct thread_states *to, const struct thread_states *s)
     for (unsigned i = 0; i < THREAD_STATES; i++) {
         struct state_sum *sum = &to->of[i];
         if (s->of[i].count) {
-            sum->least_ns = sum->count ? thread_states_min(sum->least_ns, s->of[i].least_ns)
-                                       : s->of[i].least_ns;
-            sum->most_ns = thread_states_max(sum->most_ns, s->of[i].most_ns);
+            sum->least_ns =
+                sum->count ? int64_min(sum->least_ns, s->of[i].least_ns) : s->of[i].least_ns;
+            sum->most_ns = int64_max(sum->most_ns, s->of[i].most_ns);
         }
         sum->total_ns += s->of[i].total_ns;
         sum->count += s->of[i].count;

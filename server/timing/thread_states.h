@@ -7,6 +7,9 @@
  * call that is not traced.  If only the order is known (server/timing/cpu_states.h), all time
  * outside of waits counts as running, an upper bound.
  *
+ * A task of a runtime whose request is granted at once does not wait: while it is on its worker
+ * thread, it runs, but for the time in which another thread kept the object.
+ *
  * All views of states (tables, lists, state bands, charts, findings) are views of these intervals:
  * each thread by its best source, so their sums agree over every range.
  *
@@ -58,7 +61,7 @@ struct lifetimes {
     size_t open_count;
     const struct cpu_states *spans; /* NULL: only the order is known */
     enum cpu_state_source source; /* use no better source than this; CPU_SOURCE_ORDER: the best */
-    /* What says that a thread without an exit still lived, whatever the source of its states is; */
+    /* Sources that show that a thread without an exit still lived, whatever that of its states: */
     const struct cpu_states *records; /* NULL: nothing */
     const struct call_contexts *calls; /* NULL: nothing */
     /* Returns when exec replaced the program of a line, of which later records tell nothing;
@@ -77,6 +80,10 @@ bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_t
 int64_t thread_states_alive_until(const struct lifetimes *lives,
                                   const struct thread_timeline *course);
 
+/* Returns whether a task runs in this part of a wait while it is on its worker thread: no other
+ * thread kept what it requested. */
+bool thread_states_request_runs(const struct lifetimes *lives, const struct thread_timeline *course,
+                                const struct interval *item);
 /* Calls `visit` for each state interval of a thread between two times, in ascending order; those at
  * the ends are clipped. */
 void thread_states_visit(const struct lifetimes *lives, const struct thread_timeline *course,

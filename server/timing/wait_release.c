@@ -102,8 +102,9 @@ static void wait_release_scan_line(struct release_search *f, uint64_t from)
     f->direct = false;
 }
 
-/* Returns whether the line had been released before the wait began.  A release is recorded before
- * other threads can acquire the line, so a request in between waits only for the release itself. */
+/* Returns whether the line was new, or had been released before the wait began.  A release is
+ * recorded before other threads can acquire the line, so a request in between waits only for the
+ * release itself. */
 static bool was_free(const struct release_search *f, uint64_t previous)
 {
     struct lock_hold hold;
@@ -111,8 +112,12 @@ static bool was_free(const struct release_search *f, uint64_t previous)
         return false;
     struct order_event e = *event_reader_at(f->of->events, previous);
     const struct run_metadata_source *t = f->of->teller;
-    if (!e.line || !e.thread || e.thread == f->of->thread)
+    if (!e.line || !e.thread)
         return false;
+    if (e.thread == f->of->thread)
+        return f->of->meaning->may_pass;
+    if (f->of->meaning->may_pass && order_previous(f->order, previous) == NO_POSITION)
+        return !t->meaning(t->context, &e)->enters && t->time(t->context, &e) <= f->of->from_ns;
     /* a wait that lets other threads enter the line */
     if (e.thread == e.line && t->meaning(t->context, &e)->releases)
         return t->time(t->context, &e) <= f->of->from_ns;
@@ -131,8 +136,10 @@ static void wait_release_scan_before(struct release_search *f, uint64_t position
     if (!e.line || order_line_shared(f->order, e.line))
         return;
     uint64_t previous = order_previous(f->order, position);
-    if (previous == NO_POSITION)
+    if (previous == NO_POSITION) {
+        f->freed |= !f->visitor && f->of->meaning->may_pass;
         return;
+    }
     wait_release_check_event(f, previous);
     f->freed |= !f->visitor && was_free(f, previous);
 }
@@ -474,6 +481,8 @@ static void turn_round(struct wait_interval *segments, uint32_t count)
 /* Returns whether no thread was waited for: the other one had arrived, or the lock was free. */
 static bool was_there(const struct release_search *f)
 {
+    if (f->of->meaning->may_pass && f->of->meaning->class == WAIT_RENDEZVOUS && !f->count)
+        return !f->lost && !f->doubt;
     return f->of->meaning->class == WAIT_CONTENTION ? f->freed && !f->lost : f->early;
 }
 

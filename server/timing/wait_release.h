@@ -1,12 +1,12 @@
 /* Releases of a wait: its wait intervals, each with the awaited thread.
  *
- * A wait begins with event w and ends with v.  Its causes are events c of other threads that v's
- * synchronization point directly follows, with t(w) < t(c); if c has a later time than v, as its
- * call ended later, it counts as at t(v).  The search goes backwards from v: the latest cause ends
- * the last wait interval.  If that cause ends a critical section that began after t(w), no thread
- * waited for its holder before.  The previous wait interval then ends with the latest of the other
- * threads' events that directly precede the begin of that critical section (or another critical
- * section of the same holder) and of other releases.
+ * A wait begins with event w and ends with v.  The causes of v are events c of other threads that
+ * v's synchronization point directly follows, with t(w) < t(c); if c has a later time than v, as
+ * its call ended later, it counts as at t(v).  The search goes backwards from v: the latest cause
+ * ends the last wait interval.  If that cause ends a critical section that began after t(w), no
+ * thread waited for its holder before.  The previous wait interval then ends with the latest of the
+ * other threads' events that directly precede the begin of that critical section (or another
+ * critical section of the same holder) and of other releases.
  *
  * A thread that waits to be signaled while others may enter the line (a condition variable) waits
  * for a rendezvous with the signaling thread, and from the signal on for the holder of the lock.

@@ -1,4 +1,6 @@
-/* Places of a trace file's checkpoints: two slots in its head, which are written alternately. */
+/* Checkpoints of a trace file: the state of the order at one moment, with the place in the journal
+ * from which a reader continues.  Two slots in the head of the file, which are written alternately,
+ * have the places of the newest ones. */
 #ifndef SERVER_TRACEFILE_CHECKPOINTS_H
 #define SERVER_TRACEFILE_CHECKPOINTS_H
 
@@ -30,8 +32,5 @@ struct newest_checkpoint {
 };
 /* Finds the newest checkpoint.  Returns false if a part of it is damaged. */
 bool checkpoint_find_newest(struct tracefile *file, struct newest_checkpoint *state);
-
-bool checkpoint_slot_read(const uint8_t *head, unsigned i, uint64_t *place, uint64_t *serial);
-uint64_t checkpoint_slot_checksum(const uint8_t *slot, unsigned i);
 
 #endif

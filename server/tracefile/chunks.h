@@ -31,14 +31,14 @@ enum chunk_kind {
     CHUNK_SWITCHES = 77, /* context switches of a program's threads (wire/context_switches.h) */
     CHUNK_METERS =
         78, /* a thread's counts of user-defined metrics so far (wire/metric_messages.h) */
-    CHUNK_STEPS = 79, /* a thread's activity since its previous record (wire/activity_record.h) */
+    CHUNK_STEPS = 79, /* a thread's activity since its previous record (wire/slot.h) */
     CHUNK_SPANS =
         /* tasks that were on a carrier (server/decode/placement_records.h); thread: its number */
     80,
     CHUNK_PASSED = 88, /* a fact: place of a part of expiring records */
     CHUNK_AGENT = 90, /* first in an agent's journal: its stream and run */
     CHUNK_FORWARDED = 91, /* last in an agent's journal: all before it is forwarded */
-    /* a fact: clock exchanges between server and agent (server/run/clock_exchanges.h) */
+    /* a fact: clock exchanges between server and agent (server/run/clock_sync.h) */
     CHUNK_CLOCKS = 95,
     CHUNK_REACHED = 97, /* position of an agent's stream in the journal (agent_positions.h) */
     CHUNK_ALONE =

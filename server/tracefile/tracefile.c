@@ -1,11 +1,11 @@
-/* Writer of a trace file: creates it, appends to its journal and puts parts. */
 #define _GNU_SOURCE
+#include "server/tracefile/tracefile.h"
+
 #include "base/alloc.h"
-#include "server/tracefile/file_retention.h"
+#include "server/tracefile/checkpoints.h"
+#include "server/tracefile/file_space.h"
 #include "server/tracefile/restart_points.h"
 #include "server/tracefile/tracefile_state.h"
-#include "server/tracefile/preallocation.h"
-#include "server/tracefile/checkpoints.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,157 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- reading ----
+ *
+ * Files are read, not mapped: a file that is truncated meanwhile would raise SIGBUS.  They may be
+ * written meanwhile, too. */
+
+size_t tracefile_read_at(int fd, void *bytes, size_t size, uint64_t at)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t n = pread(fd, (char *)bytes + done, size - done, (off_t)(at + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        done += (size_t)n;
+    }
+    return done;
+}
+
+/* ---- single chunks ---- */
+
+uint8_t *chunk_get(const struct tracefile *file, unsigned kind, uint64_t place, struct chunk *chunk)
+{
+    uint8_t head[CHUNK_HEAD_BYTES];
+    if (place < TRACEFILE_HEAD_BYTES || place > INT64_MAX ||
+        tracefile_read_at(file->fd, head, sizeof head, place) != sizeof head ||
+        !chunk_read_head(head, chunk) || chunk->kind != kind)
+        return NULL;
+    struct stat st; /* a size that the file cannot have is not allocated */
+    if (chunk->size > (1u << 20) &&
+        (fstat(file->fd, &st) < 0 || (uint64_t)st.st_size < place + chunk->size))
+        return NULL;
+    uint8_t *data =
+        /* not xmalloc(): the file states the size, which damage can make too large */
+        malloc((size_t)chunk->size + 8);
+    if (!data)
+        return NULL;
+    if (tracefile_read_at(file->fd, data, chunk->size, place + sizeof head) != chunk->size ||
+        !chunk_is_whole(head, data, chunk->size)) {
+        free(data);
+        return NULL;
+    }
+    memset(data + chunk->size, 0, 8);
+    chunk->data = data;
+    return data;
+}
+
+uint8_t *tracefile_get(struct tracefile *file, unsigned kind, uint64_t place, size_t *size)
+{
+    struct chunk chunk;
+    if (file->parts.bytes.size && place >= file->parts.place) { /* still in memory */
+        uint64_t at = place - file->parts.place, size_known = file->parts.bytes.size;
+        const uint8_t *head = file->parts.bytes.data + at;
+        if (at > size_known || size_known - at < CHUNK_HEAD_BYTES ||
+            !chunk_read_head(head, &chunk) || chunk.size > size_known - at - CHUNK_HEAD_BYTES)
+            return NULL;
+        uint8_t *data = xmalloc((size_t)chunk.size + 8);
+        memcpy(data, head + CHUNK_HEAD_BYTES, chunk.size);
+        memset(data + chunk.size, 0, 8);
+        *size = chunk.size;
+        return data;
+    }
+    uint8_t *data = chunk_get(file, kind, place, &chunk);
+    *size = data ? chunk.size : 0;
+    return data;
+}
+
+/* ---- opening ---- */
+
+const char *tracefile_head_error(const uint8_t *head)
+{
+    const char *why = tracehead_error(head);
+    return why                                            ? why
+           : chunk_get_u32(head + 8) != TRACEFILE_VERSION ? "written by a different version of Poet"
+                                                          : NULL;
+}
+
+static struct tracefile_stamp tracefile_stamp_of(const struct stat *st)
+{
+    return (struct tracefile_stamp){.bytes = (uint64_t)st->st_size,
+                                    .changed_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 +
+                                                  st->st_mtim.tv_nsec,
+                                    .mode = st->st_mode};
+}
+
+struct tracefile *tracefile_open(const char *path, const char **why)
+{
+    uint8_t head[TRACEFILE_HEAD_BYTES];
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a FIFO must not block */
+    *why = NULL;
+    if (fd < 0 || fstat(fd, &st) < 0)
+        *why = strerror(errno);
+    else if (!S_ISREG(st.st_mode) || tracefile_read_at(fd, head, sizeof head, 0) != sizeof head)
+        *why = "not a Poet trace file";
+    else
+        *why = tracefile_head_error(head);
+    if (*why) {
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    struct tracefile *file = xcalloc(1, sizeof *file);
+    file->fd = fd;
+    memcpy(file->name, head + 12, TRACEFILE_NAME_BYTES);
+    pthread_mutex_init(&file->lock, NULL);
+    file->size = (uint64_t)st.st_size;
+    file->reading = true;
+    file->opened = tracefile_stamp_of(&st);
+    file->locked = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+    flock(fd, LOCK_UN); /* a server may want to lock it, to resume it */
+    file->end = file->parts.place = PARTS_IN_MEMORY;
+    return file;
+}
+
+bool tracefile_get_stamp(const struct tracefile *file, struct tracefile_stamp *stamp)
+{
+    struct stat st;
+    if (file->reading)
+        *stamp = file->opened;
+    else if (fstat(file->fd, &st) < 0)
+        return false;
+    else
+        *stamp = tracefile_stamp_of(&st);
+    return true;
+}
+
+bool tracefile_exists(const struct tracefile *file)
+{
+    struct stat st;
+    return file && fstat(file->fd, &st) == 0 && st.st_nlink > 0;
+}
+
+bool tracefile_is_written(const struct tracefile *file) { return file->locked; }
+
+const char *tracefile_run(const struct tracefile *file) { return file->name; }
+
+bool tracefile_read_back(const struct tracefile *file, uint64_t at, void *bytes, size_t size)
+{
+    return tracefile_read_at(file->fd, bytes, size, at) == size;
+}
+
+enum tracefile_holds tracefile_held(const uint8_t *head)
+{
+    uint8_t holds = head[TRACEFILE_HOLDS_OFFSET];
+    bool known = (head[TRACEFILE_HOLDS_OFFSET + 1] ^ holds) == 0xff;
+    return known && holds <= TRACEFILE_HOLDS_WHOLE     ? (enum tracefile_holds)holds
+           : holds || head[TRACEFILE_HOLDS_OFFSET + 1] ? TRACEFILE_HOLDS_OWN
+                                                       : TRACEFILE_HOLDS_SENT;
+}
 
 bool tracefile_write_at(int fd, const void *bytes, size_t size, uint64_t at)
 {
@@ -64,7 +215,7 @@ struct tracefile *tracefile_create(const char *path, const char *run, char **use
         file->region_bytes = file->least_region_bytes = REGION_BYTES;
         pthread_mutex_init(&file->lock, NULL);
         restart_point_begin(file);
-        file_retention_add(&file->kept, 0, TRACEFILE_HEAD_BYTES);
+        file_space_keep(&file->kept, 0, TRACEFILE_HEAD_BYTES);
         tracefile_lock(file, true);
         if (tracefile_write_at(fd, head, sizeof head, 0) && preallocation_reserve(file, 0))
             return file;
@@ -192,14 +343,14 @@ static void tracefile_next_region(struct tracefile *file, uint64_t bytes)
                                              .epoch = file->region.epoch,
                                              .data = data,
                                              .size = sizeof data});
-    file_retention_add_region(&file->old, file->region);
+    file_space_add_region(&file->old, file->region);
     /* What is in memory belongs to the region that is left, so it is written now.  Without space
      * the region is not left, which is tried again later. */
     struct encoder rest = file->journal;
     if (!room || !tracefile_write_at(file->fd, rest.data, rest.size, file->at)) {
         file->reserved = reserved;
         file->old.count--;
-        file_retention_add_region(&file->free, next);
+        file_space_add_region(&file->free, next);
         file->journal.size -= NEXT_BYTES;
         file->journal.failed = true;
         return;
@@ -211,9 +362,9 @@ static void tracefile_next_region(struct tracefile *file, uint64_t bytes)
     file->at = file->claimed = next.begin;
 }
 
-static void tracefile_append_chunk(struct tracefile *file, struct chunk chunk, uint64_t spare)
+void tracefile_append(struct tracefile *file, struct chunk chunk)
 {
-    uint64_t need = CHUNK_HEAD_BYTES + (uint64_t)chunk.size;
+    uint64_t need = CHUNK_HEAD_BYTES + (uint64_t)chunk.size, spare = preallocation_bytes(file);
     pthread_mutex_lock(&file->lock);
     if (file->region.end != NO_END &&
         file->at + file->journal.size + need + spare + NEXT_BYTES > file->region.end)
@@ -222,16 +373,6 @@ static void tracefile_append_chunk(struct tracefile *file, struct chunk chunk, u
     put_chunk(&file->journal, chunk);
     file->claimed = file->at + file->journal.size;
     pthread_mutex_unlock(&file->lock);
-}
-
-void tracefile_append(struct tracefile *file, struct chunk chunk)
-{
-    tracefile_append_chunk(file, chunk, preallocation_bytes(file));
-}
-
-void tracefile_append_last(struct tracefile *file, struct chunk chunk)
-{
-    tracefile_append_chunk(file, chunk, 0);
 }
 
 /* Writes the parts in memory, except the gaps, which hold regions of the journal. */
@@ -336,10 +477,6 @@ bool tracefile_flush(struct tracefile *file)
     return flush_journal(file, !parts_fit(file) || !room);
 }
 
-bool tracefile_flush_last(struct tracefile *file) { return flush_journal(file, false); }
-
-uint64_t tracefile_unflushed(const struct tracefile *file) { return file->journal.size; }
-
 /* ---- appending without a copy ---- */
 
 /* Returns whether the journal must continue in another region.  If the order lags behind, even the
@@ -439,7 +576,7 @@ uint64_t tracefile_put(struct tracefile *file, unsigned kind, const void *bytes,
     put_chunk(&parts->bytes,
               (struct chunk){.kind = (uint16_t)kind, .data = bytes, .size = (uint32_t)size});
     if (kind == CHUNK_NEWS)
-        file_retention_add(&file->kept, place, CHUNK_HEAD_BYTES + size);
+        file_space_keep(&file->kept, place, CHUNK_HEAD_BYTES + size);
     if (parts->bytes.size > (1u << 20))
         tracefile_flush_parts(file);
     return place;

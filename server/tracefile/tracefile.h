@@ -50,11 +50,7 @@ enum tracefile_holds tracefile_held(const uint8_t *head); /* its TRACEFILE_HEAD_
  * is full: the journal then ends with the last complete flush, and there is room for last words. */
 void tracefile_append(struct tracefile *file, struct chunk chunk);
 bool tracefile_flush(struct tracefile *file);
-uint64_t tracefile_unflushed(const struct tracefile *file); /* bytes of the journal in memory */
 uint64_t tracefile_room(const struct tracefile *file); /* free bytes on the file's disk */
-/* Appends the few bytes that end the journal, which may use the space reserved for them. */
-void tracefile_append_last(struct tracefile *file, struct chunk chunk);
-bool tracefile_flush_last(struct tracefile *file);
 /* bytes that are left for the end of the journal */
 uint64_t tracefile_last_room(struct tracefile *file);
 
@@ -128,9 +124,31 @@ void tracefile_replay_known(struct tracefile *file, void (*visit)(void *context,
                             void *context, char **damage);
 /* Returns the progress of tracefile_replay, in bytes of the file. */
 void tracefile_progress(const struct tracefile *file, uint64_t *at, uint64_t *size);
+/* What distinguishes a file from an earlier or a later state of it, and from its copies. */
+struct tracefile_stamp {
+    uint64_t bytes;
+    int64_t changed_ns;
+    uint32_t mode; /* its permissions */
+};
+/* Sets *stamp to that of a file as it was when it was opened for reading, or as it is now if it
+ * is being written.  Returns false if it cannot be determined. */
+bool tracefile_get_stamp(const struct tracefile *file, struct tracefile_stamp *stamp);
 bool tracefile_exists(const struct tracefile *file); /* returns whether the file was not deleted */
 const char *tracefile_run(const struct tracefile *file); /* returns the name of its run */
 bool tracefile_is_written(
     const struct tracefile *file); /* returns whether a server held its lock when it was opened */
+
+/* ---- resuming a file whose server was killed ---- */
+
+/* Called for a chunk of the journal that the checkpoint does not cover; at: its place. */
+typedef void resuming_visit(void *context, uint64_t at, struct chunk chunk);
+
+/* Opens a file for writing at the end of its journal and visits the journal after its newest
+ * checkpoint.  Cuts off an incomplete chunk or batch (REACHED) at the end.  Returns NULL with a
+ * reason if the file cannot be resumed, and changes nothing then; errno is EWOULDBLOCK if another
+ * process writes it.  The caller must call tracefile_replay_known() before it writes the file. */
+struct tracefile *tracefile_resume(const char *path, resuming_visit *visit, void *context,
+                                   const char **why);
+uint64_t tracefile_updates(const struct tracefile *file); /* place of the newest NEWS, 0 none */
 
 #endif

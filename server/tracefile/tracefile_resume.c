@@ -1,13 +1,12 @@
+/* Resumes a trace file whose server was killed, at the end of its journal. */
 #define _GNU_SOURCE
-#include "server/tracefile/tracefile_resume.h"
-
 #include "base/alloc.h"
-#include "server/tracefile/file_retention.h"
+#include "server/tracefile/agent_positions.h"
+#include "server/tracefile/checkpoints.h"
+#include "server/tracefile/file_space.h"
 #include "server/tracefile/journal_follow.h"
 #include "server/tracefile/restart_points.h"
-#include "server/tracefile/agent_positions.h"
-#include "server/tracefile/free_space.h"
-#include "server/tracefile/checkpoints.h"
+#include "server/tracefile/tracefile_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,23 +25,23 @@ struct resume_scan {
     struct journal_position end; /* the place where the journal continues */
 };
 
-static bool is_known(const struct resume_scan *w, const struct journal_position *at)
+static bool resume_is_known(const struct resume_scan *w, const struct journal_position *at)
 {
     return at->epoch < w->delivered.epoch ||
            (at->epoch == w->delivered.epoch && at->at < w->delivered.at);
 }
 
-static void leave_region(struct tracefile *file, const struct journal_position *place,
-                         uint64_t next)
+static void resume_leave_region(struct tracefile *file, const struct journal_position *place,
+                                uint64_t next)
 {
     struct tracefile_region *region = &file->region;
     region->end = region->end == NO_END ? next : region->end;
-    file_retention_add_region(&file->old, *region);
+    file_space_add_region(&file->old, *region);
     *region = (struct tracefile_region){place->at, place->end, place->epoch, false};
 }
 
 /* Returns whether the next `bytes` bytes are whole chunks; the follower's position is restored. */
-static bool is_whole(struct resume_scan *w, uint64_t bytes)
+static bool resume_is_whole(struct resume_scan *w, uint64_t bytes)
 {
     struct journal_position begin = journal_follower_position(w->following), at = begin;
     struct chunk chunk;
@@ -53,14 +52,14 @@ static bool is_whole(struct resume_scan *w, uint64_t bytes)
     return at.epoch == begin.epoch && at.at == begin.at + bytes;
 }
 
-static bool is_batch_whole(struct resume_scan *w, const struct chunk *chunk)
+static bool resume_is_batch_whole(struct resume_scan *w, const struct chunk *chunk)
 {
     struct agent_position_mark mark;
     struct decoder in = decoder_init(chunk->data, chunk->size);
     bool good = agent_position_decode(&in, &mark);
     uint64_t bytes = mark.bytes;
     agent_position_mark_free(&mark);
-    return good && is_whole(w, bytes);
+    return good && resume_is_whole(w, bytes);
 }
 
 /* Scans the journal up to the end of its last whole batch. */
@@ -73,16 +72,16 @@ static void resume_scan_journal(struct resume_scan *w)
         uint64_t size = CHUNK_HEAD_BYTES + (uint64_t)chunk.size;
         struct journal_position at = next;
         at.at -= size; /* not w->end: the chunk may lie in another region */
-        bool known = is_known(w, &at), mark = chunk.kind == CHUNK_REACHED;
+        bool known = resume_is_known(w, &at), mark = chunk.kind == CHUNK_REACHED;
         if (next.epoch != w->end.epoch) {
             struct journal_position begin = at;
-            leave_region(w->file, &begin, w->end.at + NEXT_BYTES);
+            resume_leave_region(w->file, &begin, w->end.at + NEXT_BYTES);
         }
         if (!known && mark) {
             struct encoder kept = {0};
             encode_bytes(&kept, chunk.data, chunk.size);
             chunk.data = kept.data;
-            bool whole = !kept.failed && is_batch_whole(w, &chunk);
+            bool whole = !kept.failed && resume_is_batch_whole(w, &chunk);
             if (whole && w->visit)
                 w->visit(w->context, at.at, chunk);
             encoder_free(&kept);
@@ -131,7 +130,7 @@ static void resume_continue_after(struct tracefile *file, const struct newest_ch
     rests->places = xmalloc((rests->count + 1) * sizeof *rests->places);
     for (size_t i = 0; i < rests->count; i++) /* sorted by place below, as freeing requires */
         rests->places[i] = chunk_get_u64(state->head.parts + 8 * i);
-    qsort(rests->places, rests->count, sizeof *rests->places, free_space_by_place);
+    qsort(rests->places, rests->count, sizeof *rests->places, file_space_by_place);
 }
 
 static void resume_apply_checkpoint(struct tracefile *file, const struct newest_checkpoint *state)
@@ -171,7 +170,7 @@ static bool resume_open_journal(struct tracefile *file, struct resume_scan *w, c
     resume_scan_journal(w);
     journal_follower_free(w->following);
     *why = "its journal ends before its newest state";
-    if (is_known(w, &w->end))
+    if (resume_is_known(w, &w->end))
         return false;
     file->at = file->claimed = w->end.at;
     *why = "its incomplete last part cannot be cut off";

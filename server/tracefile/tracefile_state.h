@@ -54,7 +54,7 @@ struct part_buffer {
     uint64_t written; /* where the parts on disk end */
 };
 
-/* The space that discarding has freed and what it must not free; file_retention.c writes it. */
+/* The space that discarding has freed and what it must not free; file_space.c writes it. */
 struct kept_space {
     struct checkpoint_area *areas; /* NEWS chunks, and areas and regions, not to be freed */
     size_t count, room;
@@ -116,6 +116,7 @@ struct tracefile {
     uint64_t size, read_until; /* read_until: how far the journal was read */
     bool reading;
     bool locked; /* a server held its lock when the file was opened */
+    struct tracefile_stamp opened; /* its stamp then */
 };
 
 /* Returns why a file with these TRACEFILE_HEAD_BYTES cannot be read, or NULL. */

@@ -1,5 +1,6 @@
 #include "server/transport/compression.h"
 
+#ifdef POET_COMPRESSION
 #include <zstd.h>
 
 #define LEVEL 1 /* journals are packed already: what repeats, repeats soon */
@@ -35,3 +36,15 @@ void compression_release(void)
     compression_encoder = NULL;
     compression_decoder = NULL;
 }
+
+#else /* Poet is built without GnuTLS or zstd */
+
+size_t compression_bound(size_t size) { return size; }
+
+size_t compression_compress(void *to, size_t room, const void *from, size_t size) { return 0; }
+
+bool compression_decompress(void *to, size_t size, const void *from, size_t bytes) { return false; }
+
+void compression_release(void) {}
+
+#endif

@@ -1,4 +1,4 @@
-/* Bytes made fewer (zstd), for the way to another machine.  In the loop's thread alone. */
+/* Compression of what is sent to another machine (zstd).  In the loop's thread alone. */
 #ifndef SERVER_TRANSPORT_COMPRESSION_H
 #define SERVER_TRANSPORT_COMPRESSION_H
 

@@ -2,14 +2,14 @@
  * queries: opening a run, overviews, windows, and pairs of events. Prints a line "name: value" for
  * each; cpu: ms of CPU time of this process and of the private server. */
 #define _GNU_SOURCE
-#include "clients/connection/session.h"
 #include "base/alloc.h"
-#include "wire/request_body.h"
+#include "clients/connection/session.h"
+#include "wire/event_types.h"
 #include "wire/layout_results.h"
-#include "wire/event_id.h"
-#include "wire/trace_view.h"
+#include "wire/request.h"
 #include "wire/state_bands.h"
 #include "wire/table_rows.h"
+#include "wire/trace_view.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -120,7 +120,7 @@ part_programs() {
     begin=$(now)
     for _ in 1 2 3 4 5 6 7 8; do ./traced 1 "$n" >/dev/null & eight="$eight $!"; done
     wait $eight
-    until [ "$(for f in runs/*.poet; do poet stat --json "$f"; done | grep -c '"finished":true')" = 8 ]; do sleep 0.05; done
+    until [ "$(poet runs | grep -c '  ended ')" = 8 ]; do sleep 0.05; done
     row "programs: 8 at full rate" "$(calc '%.2f M events/s until stored' "8 * 5 * $n / ($(now) - $begin) / 1e6")"
 }
 

@@ -27,6 +27,7 @@ timed() {
 part_waits() {
     local events=$(scaled 10000000)
     contend
+    rm -f waits.poet-results
     row "poet waits: $(calc %.1e "$(figure waits.poet events)") events" "$(timed poet waits waits.poet)" "wanted: 3 s, 1 GB"
     row "  waits of them" "$(sed -n 's/.*; \([0-9]*\) waits in .*/\1/p' timed.out)" ""
     "$B/tests/waiting" "$events" >waiting.out
@@ -46,8 +47,9 @@ part_strips() {
     row "states of threads, first look: $(calc %.1e "$(figure strips.poet events)") events" "$(of 'first look')" ""
     row "  $(of rows) rows x 1920 pixels, of all" "$(of 'strip of all')" "wanted: 50 ms"
     row "  after a zoom" "$(of 'strip after a zoom')" "wanted: 50 ms"
+    rm -f strips.poet-results
     row "  poet states --chart transitions -o x.pdf" "$(timed poet states strips.poet --chart transitions -o x.pdf)" ""
-    rm -f strips.poet
+    rm -f strips.poet strips.poet-results
 }
 
 # The same of a program that keeps running: what each further hundred thousand events cost.
@@ -68,13 +70,27 @@ part_growing() {
 
 part_path() {
     contend
+    rm -f waits.poet-results
     row "poet path" "$(timed poet path waits.poet)" "wanted: 1 s after it was learnt"
     row "poet path --what-if, all of it" "$(timed poet path waits.poet --what-if lock=0.5)" "wanted: 0.5 s, 1 s after that"
+}
+
+# Analyses of a file: computed at first, then saved beside it; each by a command of its own.
+part_saved() {
+    local table
+    contend
+    for table in states waits path calls report; do
+        rm -f waits.poet-results
+        row "poet $table, the first time" "$(timed poet $table waits.poet)" "wanted: 1 s"
+        row "  again" "$(timed poet $table waits.poet)" "wanted: 0.1 s"
+    done
+    rm -f waits.poet-results
 }
 
 part_why() {
     local event
     contend
+    rm -f waits.poet-results
     event=$(poet waits waits.poet --by wait --top 1 --json | sed -n 's/.*"depth":0.*"event":"\([0-9:]*\)".*/\1/p' | head -n 1)
     row "poet waits --why, from the file on" "$(timed poet waits waits.poet --why "$event")" ""
     "$B/tests/look" waits.poet why "$event" >look.out

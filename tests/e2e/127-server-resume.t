@@ -67,7 +67,22 @@ cut_off() {
     wait $server 2>/dev/null
 }
 events() { poet dump "$1" | LC_ALL=C sort | cksum; }
-size() { stat -c %s "$1" 2>/dev/null || echo 0; }
+# kill_five SOCKET KILL START...: five times, kills the server of that socket (KILL) once it has recorded so many events
+# more, lets the program do another batch, of more events than that, and starts the next server (START...). (The file's
+# size would not do: it has space for what is to come, and space of earlier states is used again.)
+kill_five() {
+    local socket=$1 kill=$2 wanted=20000
+    shift 2
+    grown() { local events; events=$(figure "unix:$work/$socket" events) && [ "${events:-0}" -gt $wanted ]; }
+    for killed in 0 1 2 3 4; do
+        until_true grown || return
+        $kill
+        more
+        "$@"
+        wanted=$((wanted + 20000 + killed * 37777 % 50000))
+    done
+    killed=5
+}
 # read_of: the bytes that the newest server has read from agents, once they have disconnected
 read_of() { sed -n '/listening on poet/h;/listening on poet/!H;${x;p}' server.log | sed -n 's/.* disconnected after \([0-9]*\) bytes.*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }'; }
 begin() { # begin RUN ROUNDS [AGENT]
@@ -95,7 +110,7 @@ agent one
 begin whole 25000
 printf ..... >&5
 go_on
-until_true finished whole.poet
+order_ends whole.poet
 leave
 whole=$(read_of)
 kill $server
@@ -105,17 +120,7 @@ agent one
 # ---- killed repeatedly, at full rate ----
 server
 begin job 25000
-killed=0
-while [ $killed -lt 5 ]; do
-    more=$(($(size all.poet) + 1 + killed * 37777 % 50000))
-    [ $more -gt 20000 ] || more=20000
-    grown() { [ "$(size all.poet)" -gt $more ]; }
-    until_true grown || break
-    cut_off
-    killed=$((killed + 1))
-    more
-    server
-done
+kill_five server.sock#job cut_off server
 is "the server is killed while it records and restarted on the same file five times" $killed 5
 is "each restarted server resumes the file" "$(grep -c 'run 1 "job" resumed: all.poet' server.log)" 5
 is "no restarted server rejects the saved state" "$(grep 'cannot resume' server.log)" ""
@@ -124,7 +129,7 @@ check "the restarted server records more than 1000000 events" until_true much
 cut_off
 server
 go_on
-until_true finished all.poet
+order_ends all.poet
 leave
 check "the resumed file passes poet check" sound all.poet
 is "the resumed file has as many events as the agent's journal" "$(figure all.poet events)" "$(figure one-kept/job-*.poet events)"
@@ -178,23 +183,16 @@ reader() { # on the same file each time
     pids="$pids $reader"
     until_true test -S reader.sock
 }
+cut_off_reader() {
+    kill -KILL $reader
+    wait $reader 2>/dev/null
+}
 agent three
 reader parts
 begin parts 60000 three
-killed=0
-while [ $killed -lt 5 ]; do
-    more=$(($(size read.poet) + 1 + killed * 37777 % 50000))
-    [ $more -gt 20000 ] || more=20000
-    grown() { [ "$(size read.poet)" -gt $more ]; }
-    until_true grown || break
-    kill -KILL $reader
-    wait $reader 2>/dev/null
-    killed=$((killed + 1))
-    more
-    reader parts
-done
+kill_five reader.sock#parts cut_off_reader reader parts
 go_on
-until_true finished read.poet
+order_ends read.poet
 is "NATS: the reading server is killed while it records and restarted on the same file five times" $killed 5
 is "NATS: each restarted server resumes the file" "$(grep -c 'run 1 "parts" resumed: read.poet' reader.log)" 5 || cat reader.log
 check "NATS: the resumed file passes poet check" sound read.poet

@@ -71,7 +71,7 @@ nats_start -1 -c who/operator.conf
 let_in "credentials file" "$url" POET_NATS_CREDS=who/user.creds
 refused "expired credentials" "authentication failed: check POET_NATS_CREDS \\(expired" "$url" POET_NATS_CREDS=who/expired.creds
 refused "missing credentials file" "POET_NATS_CREDS: who/none: No such file" "$url" POET_NATS_CREDS=who/none
-refused "directory as credentials file" "POET_NATS_CREDS: who is no file" "$url" POET_NATS_CREDS=who
+refused "directory as credentials file" "POET_NATS_CREDS: who is not a file" "$url" POET_NATS_CREDS=who
 cp who/user.creds open.creds
 chmod 640 open.creds
 refused "credentials file readable by others" "open.creds: readable by others; chmod 600" "$url" POET_NATS_CREDS=open.creds

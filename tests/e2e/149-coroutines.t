@@ -69,4 +69,44 @@ poet calls turns.poet >calls.out
 like 'poet calls: a coroutine that stays suspended is marked INCOMPLETE' "$(grep '^hangs_body' calls.out)" ' 1 .*INCOMPLETE$'
 is 'poet calls: a coroutine that returned is not marked INCOMPLETE' "$(grep '^ends_body' calls.out | grep -c INCOMPLETE)" 0
 like 'poet calls: a coroutine that returned has one call' "$(grep '^ends_body' calls.out)" '^ends_body \(turns\.c:[0-9]+\) +1 '
+is 'poet calls: no mean is below the minimum or above the maximum, whatever is suspended' "$(poet calls --json turns.poet |
+    json 'rows | select(.max_ns != null and .mean_ns != null) | select(.mean_ns > .max_ns + 1 or .mean_ns < .min_ns - 1) | .function')" ''
+is 'poet calls: of two calls that ran in intervals, the one that ended has a duration' "$(poet calls --json turns.poet |
+    json 'row("step") | [.calls, .min_ns != null, .max_ns < .total_ns] | join(" ")')" '16 true true'
+
+# ---- a runtime whose resumes are calls: each has the duration from there to its suspend ----
+cat >resumes.c <<'C'
+#include <poet.h>
+#include <stdlib.h>
+#include <ucontext.h>
+POET_RUNTIME("ucpp");
+#define NI __attribute__((noinline))
+static ucontext_t here, body_at;
+static poet_stack_t stack;
+static volatile long n;
+NI static void spin(int k) { for (long i = 0; i < k * 20000L; i++) n++; }
+NI static void suspend(void) { poet_stack_run(NULL, 0); swapcontext(&body_at, &here); }
+static void body(void) { for (int i = 1;; i++) { spin(i); suspend(); } }
+NI static void resume(void) { poet_stack_run(stack, POET_STACK_CALLED); swapcontext(&here, &body_at); }
+int main(void)
+{
+    char *memory = malloc(65536);
+    getcontext(&body_at);
+    body_at.uc_stack.ss_sp = memory;
+    body_at.uc_stack.ss_size = 65536;
+    makecontext(&body_at, body, 0);
+    poet_task_switch(poet_task("task", "main", NULL));
+    poet_event(0, poet_type("create", NULL), 0, 0);
+    stack = poet_stack(memory, 65536);
+    for (int i = 0; i < 6; i++) resume();
+    poet_task_switch(0);
+    return 0;
+}
+C
+poetcc -profile -O1 resumes.c -o resumes
+POET_MEASURE=calls=real POET_OUTPUT=resumes.poet ./resumes 2>resumes.err
+until_true finished resumes.poet
+is 'poet calls: each resume of a runtime is a call with a duration of its own' "$(poet calls --json resumes.poet |
+    json 'row("body") | [.calls, .min_ns < .mean_ns, .mean_ns < .max_ns, .max_ns < .total_ns, .max_ns > .total_ns / 6] | join(" ")')" \
+    '6 true true true true'
 done_testing

@@ -12,7 +12,7 @@ for width in 1mm 84; do
     is "poet export --width $width: the valid range is given" "$(said export dating.poet --width $width -o x.pdf)" \
         "poet export: --width: invalid value \"$width\"; valid: 20pt to 14400pt, 84mm, 16cm, 3.3in"
 done
-like "poet predict with an unknown kind: the known kinds are listed" "$(said predict --kinds foo dating.poet)" '^poet predict: --kinds foo: unknown kind \(known: lock-order-inversion, lost-wakeup, '
+like "poet predict with an unknown kind: the known kinds are listed" "$(said predict --kinds foo dating.poet)" '^poet predict: --kinds foo: unknown kind \(known: lock-order-inversion, read-lock-recursion, '
 is "poet confirm with a missing finding: the message refers to poet predict" "$(said confirm dating.poet 300)" "poet confirm: dating.poet: no finding 300; see poet predict"
 is "poet attach to a missing process: the message says so" "$(said attach 99999999)" "poet attach: 99999999: no such process"
 is "poet attach --core with another file: the message says so" "$(said attach --core dating.poet)" \

@@ -82,6 +82,9 @@ like "awaited task that ends: no wait time is unattributed" "$(poet waits ends.p
 UCPP_SCHEDULE=random UCPP_SEED=7 POET_OUTPUT=chance.poet ./ends
 until_true finished chance.poet
 is "poet states: a scheduler is not listed as a thread" "$(poet states chance.poet | awk '{ print $1 }' | grep -c scheduler)" 0
+for table in --tasks --created; do
+    is "poet states $table: nor is it there" "$(poet states $table chance.poet | grep -c scheduler)" 0
+done
 like "the scheduler has a line" "$(poet dump chance.poet)" 'Sch:scheduler'
 
 # ---- a lock whose holder has exited ----

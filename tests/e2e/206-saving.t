@@ -90,7 +90,7 @@ check "saving closes the export dialog" until_true closed
 poet export work.poet --view seen.view --last 40 -o wanted.svg
 check "the saved SVG of the last columns equals that of poet export" cmp last.svg wanted.svg
 leave
-is "the dialog's options are kept" "$(kept format) $(kept range) $(kept last)" "1 4 40"
+is "the dialog's options are kept" "$(kept format) $(kept range) $(kept last)" "1 5 40"
 
 view 'action go 3:20' 'action select-second 4:25' 'action save-view seen.view' 'action save'
 xdotool key alt+e
@@ -110,7 +110,7 @@ poet export work.poet --view grey.view --from 3:20 --to 4:25 --width 84mm --no-t
 check "the saved PDF between two events, gray, 84 mm, without legend and title equals that of poet export" cmp between.pdf wanted.pdf
 leave
 is "all options of the dialog are kept" "$(kept format) $(kept range) $(kept size) $(kept width) $(kept grayscale) $(kept legend) $(kept title)" \
-    "0 2 1 8.4 cm true false false"
+    "0 3 1 8.4 cm true false false"
 
 # Options that are not available: the range in view is used.
 view 'action go 3:20' 'action save-view seen.view' 'action save'

@@ -106,4 +106,64 @@ for level in -O0 -O2; do
         "$(poet dump --json "built$level.poet" | json '.[] | select(.kind? == "monitor") | .name' | paste -sd' ')" \
         "buffer<int> buffer<long> gate far_gate buffer<outer::far_gate*> monitor"
 done
+# ---- the call of an inlined member is at its caller's line, what it does inside at its own ----
+cat >kernel.cc <<'C'
+#include <poet.h>
+#include "kernel.h"
+POET_RUNTIME("ucpp");
+poet_line_t self;
+void mark(const char *type, char *returns)
+{
+    poet_record_t r = {};
+    r.line = self;
+    r.type = poet_type(type, nullptr);
+    r.site = returns - 1;
+    poet_record(&r);
+}
+namespace UPP {
+uSerialMember::uSerialMember(int n) { mark(n ? "signal" : "note", HERE); }
+uSerialMember::~uSerialMember() { mark("note", HERE); }
+}
+C
+cat >kernel.h <<'C'
+#include <poet.h>
+extern poet_line_t self;
+void mark(const char *type, char *returns);
+#define HERE (char *)__builtin_return_address(0)
+namespace UPP {
+struct uSerialMember {
+    uSerialMember(int n);
+    ~uSerialMember();
+};
+}
+C
+cat >members.cc <<'C'
+#include "kernel.h"
+__attribute__((noinline)) static void inside() { mark("sleep", HERE); mark("awake", HERE); }
+struct buffer {
+    inline __attribute__((always_inline)) int put(int n)
+    {
+        UPP::uSerialMember member(n);
+        inside();
+        return n;
+    }
+};
+int main(int argc, char **)
+{
+    buffer b;
+    self = poet_task("task", "main", nullptr);
+    poet_task_switch(self);
+    mark("create", HERE);
+    mark("start", HERE);
+    int sum = b.put(argc);
+    sum += b.put(argc + 1);
+    return sum != 3;
+}
+C
+poetcc++ -trace -g -O2 members.cc kernel.cc -o members || exit 1
+POET_OUTPUT=members.poet ./members || not_ok "the program with inlined members ends with 0"
+until_true finished members.poet
+is "an inlined member is called at its caller's line; other calls are in the member" \
+    "$(poet dump members.poet | awk '/ (signal|sleep) / { print $3, $NF }' | paste -sd' ')" \
+    "signal members.cc:18 sleep members.cc:7 signal members.cc:19 sleep members.cc:7"
 done_testing

@@ -93,4 +93,13 @@ is "awaiters: one that is ready does not suspend; one that refuses suspends and 
     " create resumed suspend resumed suspend resumed exit
  create resumed suspend resumed exit
  create resumed suspend resumed exit"
+# ---- places ----
+for level in -O0 -O2; do
+    poetcc++ -std=c++20 -trace -g $level "$root/examples/generators.cpp" -o places || exit 1
+    POET_QUIET=1 POET_OUTPUT=places.poet ./places >/dev/null
+    until_true finished places.poet
+    is "places are those of co_yield and of the end, $level" "$(poet dump places.poet | awk '/ (suspend|resume) / { print $NF }' | sort -u | paste -sd' ')" \
+        "generators.cpp:39 generators.cpp:40 generators.cpp:46 generators.cpp:48"
+    rm places.poet
+done
 done_testing

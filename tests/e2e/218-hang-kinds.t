@@ -86,7 +86,7 @@ hangs forked '^HANG: M:pool.* was held by T:allocating at the fork \(event [0-9:
     '^T:main\[[0-9]+\] requests M:pool.* at forked.c:31' '^    held at the fork by T:allocating, which is not in the child, acquired at forked.c:9'
 is "poet blocked --json: how the lock is held" "$(poet blocked --json forked.poet | grep -o '"how":"fork"')" '"how":"fork"'
 like "poet report: the wait never ends" "$(poet report forked.poet | tr -s ' \n' ' ')" \
-    'T:main\[[0-9]+\] waits for M:pool(#2)? at main \(forked.c:31\), held by T:allocating since allocating \(forked.c:9\)'
+    'T:main\[[0-9]+\] waits for M:pool(#2)? at main \(forked.c:31\), held by T:allocating, acquired at allocating \(forked.c:9\)'
 has_none forked-fixed
 
 # ---- signal handler ----

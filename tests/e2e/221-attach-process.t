@@ -278,7 +278,9 @@ at() { echo "hangs\\.c:$(grep -n "// $1" hangs.c | cut -d: -f1)"; }
 diagnosed() { poet attach "$1" >said 2>errors; grep -Eq "$2" said; }
 # start PROGRAM [ARGUMENT]: starts it in the background, its PID in `program`
 start() { "./$1" ${2:+"$2"} >/dev/null 2>&1 </dev/null & program=$!; pids="$pids $program"; }
-end() { kill -KILL $program; wait $program 2>/dev/null; }
+end() { kill -KILL $program 2>/dev/null; wait $program 2>/dev/null; }
+# end_children: ends those of the program; they may have gone with what they waited for
+end_children() { for child in $(cat /proc/$program/task/$program/children); do kill -KILL $child 2>/dev/null; done; }
 
 start hangs mutexes
 poet attach $program >said 2>errors
@@ -335,7 +337,7 @@ start hangs again
 check "a thread waits for itself" until_true diagnosed $program "^DEADLOCK: a thread waits for itself"
 end
 start hangs exited
-check "the owner has exited" until_true diagnosed $program "^HANG: M:forks is held by thread [0-9]+, which is no thread of this process, according to glibc's mutex: its waiters will never resume"
+check "the owner has exited" until_true diagnosed $program "^HANG: M:forks is held by thread [0-9]+, which is not a thread of this process, according to glibc's mutex: its waiters will never resume"
 end
 start hangs loader
 check "the loader's lock: a deadlock" until_true diagnosed $program "T:loads waits for M:loader lock, held by T:main"
@@ -344,16 +346,16 @@ start hangs forked
 child_waits() { child=$(cat /proc/$program/task/$program/children) && diagnosed $child "^HANG: M:forks is held by thread [0-9]+ of the parent process $program since the fork"; }
 check "a lock that was held at the fork" until_true child_waits
 like "its parent hangs as well, but not by a lock" "$(poet attach $program)" '^T:main waits for the end of any child process'
-kill -KILL $child
+end_children
 end
 start hangs pipes
 check "both pipes are full: a deadlock" until_true diagnosed $program "T:main waits for buffer space in S:pipe [0-9]+, read only by T:main \(hangs [0-9]+\)"
 like "both pipes are full: the line" "$(cat said)" "^T:main waits for buffer space in S:pipe [0-9]+ at $(at 'both pipes')"
-kill -KILL $(cat /proc/$program/task/$program/children)
+end_children
 end
 start hangs piped_wait
 check "wait for a child that fills a pipe: a deadlock" until_true diagnosed $program "T:main waits for the end of process [0-9]+ \(hangs\)"
-kill -KILL $(cat /proc/$program/task/$program/children)
+end_children
 end
 
 # ---- correct programs ----

@@ -82,7 +82,9 @@ for part in 0 1 3 64 200 1000 3000 20000 $((size / 3)) $((size - 5000)); do
     esac
 done
 is "truncated core files: what is there is said, or why nothing is" $ends 0
-head -c 20000 "$core" >cut
+# (of the notes there is the beginning only, with the registers of the first thread)
+notes=$(readelf -lW "$core" | sed -n 's/^ *NOTE *0x\([0-9a-f]*\).*/\1/p' | head -n 1)
+head -c $((0x$notes + 3000)) "$core" >cut
 like "truncated core file: no owner is said that is not in it" "$(poet attach --core cut)" '^the core file is truncated: some threads and stacks may be missing'
 is "truncated core file: no diagnosis" "$(poet attach --core cut | grep -c 'DEADLOCK\|HANG')" 0
 mv dead old

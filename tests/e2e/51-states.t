@@ -92,6 +92,7 @@ is "states --sort -lifetime prints the shortest lifetime" "$(poet states "$run" 
 is "states --threads selects a thread" "$(poet states "$run" --threads main --csv --columns thread | sed 1d | tr -d '\r')" T:main
 half() { poet states "$run" --json "$@" | tail -n 1 | sed 's/.*"lifetime_ns":\([0-9]*\).*/\1/'; }
 at=$(poet states "$run" --list --threads main --json | sed -n 5p | sed 's/.*"from_ns":\([0-9]*\).*/\1/')
+early=$((at / 2))ns
 is "states of two parts of a run add up to the whole" "$(($(half --to "${at}ns") + $(half --from "${at}ns")))" "$(half)"
 
 # ---- one answer, whatever the source and the range ----
@@ -103,7 +104,7 @@ sums() { awk -F'\t' '{ for (i = 2; i <= 7; i++) sum[$1, i] += $i; seen[$1] }
     END { for (t in seen) { printf "%s", t; for (i = 2; i <= 7; i++) printf "\t%d", sum[t, i]; print "" } }' | sort; }
 for source in switches samples order; do
     is "states --source $source: parts of the run add up to the whole, state by state" \
-        "$({ figures --source $source --to 1ns; figures --source $source --from 1ns --to 8ms; figures --source $source --from 8ms --to "${at}ns"
+        "$({ figures --source $source --to 1ns; figures --source $source --from 1ns --to $early; figures --source $source --from $early --to "${at}ns"
             figures --source $source --from "${at}ns"; } | sums)" "$(figures --source $source | sums)"
     is "states --source $source: the intervals of --list add up to the table" \
         "$(poet states "$run" --list --source $source --json | json 'rows | select(.state == "running") | [.thread, .duration_ns] | @tsv' |
@@ -179,10 +180,24 @@ following=$!
 pids="$pids $following"
 again() { [ "$(grep -c '^deadlock: states' follow.txt)" -ge 2 ]; }
 check "states --follow prints again" until_true again
+# On a terminal, in place: what stood there moves up once, lines are not wrapped, the last one counts what does not fit.
+TERM=xterm script -qefc "stty rows 6 cols 40; poet blocked --follow" screen.txt >/dev/null </dev/null &
+drawing=$!
+pids="$pids $drawing"
+drawn() { [ "$(grep -c $'\e''.*DEADLOCK:' screen.txt)" -ge 2 ]; }
+check "blocked --follow draws a live deadlock again" until_true drawn
+poet blocked --follow >blocked.txt &
+blocked=$!
+pids="$pids $blocked"
+twice() { [ "$(grep -c ^DEADLOCK blocked.txt)" -ge 2 ]; }
+check "blocked --follow prints again into a file" until_true twice
 kill -KILL $program
 wait $program 2>/dev/null
-gone() { ! kill -0 $following 2>/dev/null; }
-check "states --follow ends with the run" until_true gone
+gone() { ! kill -0 $following 2>/dev/null && ! kill -0 $drawing 2>/dev/null && ! kill -0 $blocked 2>/dev/null; }
+check "states --follow and blocked --follow end with the run" until_true gone
+like "the screen is drawn from its first line on" "$(grep -c $'\e''\[H' screen.txt)" "^[2-9]|^[1-9][0-9]"
+is "it is never blank in between" "$(grep -c $'\e''\[2J' screen.txt)" 0
+like "its last line says what does not fit" "$(grep -o '^\.\.\. [0-9]* more lines' screen.txt | tail -n 1)" "^\.\.\. [1-9][0-9]* more lines$"
 
 # ---- a killed program ----
 cat >killed.c <<'END'

@@ -31,8 +31,8 @@ expected='"waited_ns count location object cause wait_class unblocked_at attribu
     "unattributed_ns lifetime_ns" | split(" ")'
 is "waits: column names are as scripts expect them" "$(json "($expected) - [columns] | .[]" waits.json 2>&1)" ""
 columns='.count, .location, .type, .object, .wait_class, .unblocked_at'
-is "waits: a row has count, location, object, class and waker" \
-    "$(json "first(rows) | $columns" waits.json | paste -sd' ')" "1 0x60 recv R:2 rendezvous 0xa0"
+is "waits: a row has count, location, class and waker, and no object if the event is about none" \
+    "$(json "first(rows) | $columns" waits.json | paste -sd' ')" "1 0x60 recv null rendezvous 0xa0"
 is "waits: a row has the event where the wait started" "$(json '.[1].event' waits.json)" 3:2
 like "waits: the summary sentence" "$(poet waits "$run")" "total wait time 140.000 ms = 41.2 % of thread time .340.000 ms.; 3 waits in 3 groups; unattributed 0.000 ms"
 like "waits as text has the attribution" "$(poet waits "$run" | tr -s ' ')" "36.111 55.6 % 0x20 → 0x70 R:0 propagated"

@@ -172,13 +172,14 @@ for run in convoy many dead lost late; do
 done
 # figures: times, shares and bars become N
 figures() { sed -E 's/ *[0-9.]+ (s|ms|µs|ns)\b/ N/g; s/[0-9.]+ %/N/g; s/\|[#=. -]{32}\|/|N|/; s/ +$//'; }
-is "dead: the diagnosis" "$(poet report dead.poet | sed -n '/^Diagnosis/,/thread time/p' | figures | sort)" "$(sort <<'E'
+# (On a busy machine its threads are runnable for a moment that is seen, too.)
+is "dead: the diagnosis" "$(poet report dead.poet | sed -n '/^Diagnosis/,/thread time/p' | figures | sed '/thread time/s/, run[a-z]* N//g' | sort)" "$(sort <<'E'
 Diagnosis                                           more: poet blocked dead.poet
   DEADLOCK: 2 threads wait for each other
-    T:teller waits for M:journal at teller (dead.c:5), held by T:auditor since
-    auditor (dead.c:6)
-    T:auditor waits for M:accounts at auditor (dead.c:6), held by T:teller since
-    teller (dead.c:5)
+    T:teller waits for M:journal at teller (dead.c:5), held by T:auditor,
+    acquired at auditor (dead.c:6)
+    T:auditor waits for M:accounts at auditor (dead.c:6), held by T:teller,
+    acquired at teller (dead.c:5)
   thread time: blocked N, off-CPU N
 E
 )"

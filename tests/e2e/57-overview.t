@@ -122,6 +122,7 @@ is "overview by time: each thread waits mostly by its class" "$(overview most by
 is "overview by order: each thread waits mostly by its class" "$(overview most by-order | tr '\n' ' ')" \
     "T:main rendezvous T:one contention T:sleeper timeout T:two contention "
 is "overview: states below the bands are those of poet states" "$(overview states by-time)" alike
+is "overview: what the order calls running is divided as in poet states" "$(overview measured by-time)" alike
 is "overview by order: state bands have a row per thread" "$(cut -d' ' -f3 by-order.bands | tr '\n' ' ')" "T:main T:one T:two T:sleeper "
 like "overview: the share of the path on hidden rows is shown" "$(head -n 1 hidden)" "hidden 0[.][0-9]*[1-9]"
 is "overview: a line group has a state band" "$(wc -l <cluster.bands)" 1

@@ -136,26 +136,50 @@ check "live: memory of the file equals that of the server" diff live.json file.j
 # ---- a program with a malloc of its own ----
 cat >own.cc <<'END'
 #include <cstddef>
-static char memory[1 << 20];
+alignas(64) static char memory[1 << 20];
 static std::size_t used;
 extern "C" void *malloc(std::size_t bytes)
 {
     void *p = memory + used;
-    used += (bytes + 15) & ~std::size_t(15);
+    used += (bytes + 63) & ~std::size_t(63);
     return p;
 }
-extern "C" void free(void *) {}
+extern "C" void *aligned_alloc(std::size_t, std::size_t bytes) { return malloc(bytes); }
+extern "C" int posix_memalign(void **p, std::size_t, std::size_t bytes) { return !(*p = malloc(bytes)); }
+static bool is_own(void *p) { return p >= memory && p < memory + sizeof memory; }
+static unsigned freed, freed_of_others;
+extern "C" void free(void *p) { ++*(!p || is_own(p) ? &freed : &freed_of_others); }
 extern "C" void *calloc(std::size_t n, std::size_t bytes) { return malloc(n * bytes); }
 extern "C" void *realloc(void *, std::size_t bytes) { return malloc(bytes); }
 int main()
 {
     int *kept = new int[10];
-    return malloc(100) == kept;
+    struct alignas(64) line { char of[64]; } *aligned = new line;
+    unsigned before = freed;
+    delete new char;
+    delete aligned;
+    return !is_own(kept) + 2 * (freed != before + 2) + 4 * (freed_of_others > 0);
 }
 END
-c++ -g own.cc -o own && poet record -m memory -o own.poet ./own
+c++ -std=c++17 -g own.cc -o own && ./own
+is "a program with a malloc of its own: operators new and delete use it" "$?" 0
+poet record -m memory -o own.poet ./own
+is "and so they do under poet record -m memory" "$?" 0
 like "a program with a malloc of its own: poet memory says what is measured" "$(poet memory own.poet)" \
     "note: own\[[0-9]+\] defines malloc itself, which is not measured: only operators new and delete are"
+cat >plt.c <<'END'
+#include <stdlib.h>
+int main(void)
+{
+    void *(*volatile allocate)(size_t) = malloc; /* the address is that of the program's PLT entry */
+    void (*volatile release)(void *) = free;
+    release(allocate(10));
+    return allocate(20) == 0;
+}
+END
+cc -g -fno-pie -no-pie plt.c -o plt && poet record -m memory -o plt.poet ./plt
+is "a program that is not position-independent, and takes the address of malloc, runs" "$?" 0
+is "and defines no malloc" "$(poet memory plt.poet | grep -c 'defines malloc')" 0
 like "without one it does not" "$(poet memory traces/takes*.poet | grep -c 'defines malloc')" "^0$"
 
 # ---- results are those of an untraced run ----

@@ -19,9 +19,13 @@ static void *worker(void *a)
         store();
     return a;
 }
-int main(void)
+__attribute__((noinline)) static void extra(void) { usleep(1); }
+int main(int argc, char **argv)
 {
     pthread_t t[3];
+    (void)argv;
+    for (int i = 1; i < argc; i++)
+        extra();
     for (int i = 0; i < 3; i++)
         pthread_create(&t[i], NULL, worker, NULL);
     for (int i = 0; i < 3; i++)
@@ -70,12 +74,27 @@ like "usage --past-of is refused" "$(poet usage --past-of $amid one.poet 2>&1)" 
 like "usage --threads as text" "$(poet usage --threads worker one.poet)" "T:worker +cpu"
 
 # ---- comparison with a run of another number ----
+# Two runs may have different rows: of one that ends before its process was sampled, only those that it reports at its exit.
+for name in one two; do poet usage --json $name.poet >usage-$name.json; done
+figures_of() { json "[rows | {key: .metric, value: .$2}] | from_entries" "$1.json"; }
 poet usage --baseline one.poet --json two.poet >usage.json
-is "usage --baseline: rows of both runs are matched" "$(json '[rows.samples_diff] |
-    if length > 5 and all(. != null) then "all" else . end' usage.json)" all
+jq -cn --argjson one "$(figures_of usage-one samples)" --argjson two "$(figures_of usage-two samples)" \
+    --argjson got "$(figures_of usage samples_diff)" '{rows: [$one + $two | keys[] | {metric: ., got: $got[.],
+        wanted: (if $one[.] and $two[.] then $two[.] - $one[.] else null end)}],
+    same: ($one + $two | keys == ($got | keys))}' >matched.json
+expect matched.json <<'E'
+usage --baseline: it has the rows of both runs | .[].same => true
+usage --baseline: more than five rows are of both | [.[].rows[] | select(.wanted != null)] | length > 5 => true
+usage --baseline: rows of both runs have their difference, others none | [.[].rows[] | select(.got != .wanted)] => []
+E
 like "usage --baseline as text has differences" "$(poet usage --baseline one.poet two.poet)" "total \+/- %"
 like "metrics --baseline as text has differences" "$(poet metrics --baseline one.poet two.poet)" "lock wait time .* -?[0-9.]+ %"
 is "calls --baseline --columns adds the differences of the column" "$(poet calls --baseline one.poet --columns calls --csv two.poet | head -n 1 | tr -d '\r')" "calls,calls_diff,calls_percent"
+POET_OUTPUT=extra.poet ./locks one two 2>extra.err
+until_true finished extra.poet
+diff_of() { poet calls --baseline "$1" --json "$2" | json 'row("extra") | cells(.calls, .calls_diff, .calls_percent)'; }
+is "calls --baseline: a function that only this run called differs by its calls" "$(diff_of one.poet extra.poet)" "2 2 -"
+is "calls --baseline: so does one that only the other run called" "$(diff_of extra.poet one.poet)" "- -2 -1"
 
 # ---- names of tables ----
 for table in states waits path calls usage metrics source; do poet $table --json one.poet | head -n 1; done |

@@ -31,6 +31,10 @@ done
 is "replay of all primitives is equal, six times of six" "$equal" 6
 like "replay reports no divergence" "$(cat said)" '^poet replay: no divergence in [0-9]* events$'
 is "the trace of a replay is sound" "$(poet check again.poet >/dev/null 2>&1; echo $?)" 0
+poetcc -trace -g -DUNLOCKED "$here/replay-many.c" -o unlocked
+record unlocked.poet ./unlocked >printed
+replay unlocked.poet unlocked-again.poet >again
+is "broadcasts without the mutex: a replay prints the same" "$(cat again)" "$(cat printed)"
 
 # ---- the program, and the output ----
 rm -f many.again.poet

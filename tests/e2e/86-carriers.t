@@ -24,7 +24,8 @@ migrations() {
 # agrees NAME FILE BY
 agrees() {
     poet states "$2" --list --source order --json >order.json
-    python3 "$root/tests/e2e/carriers.py" "$2" "$3" order.json | sort -k1n -k2 >want 2>&1
+    poet waits "$2" --by wait --json >waits.json
+    python3 "$root/tests/e2e/carriers.py" "$2" "$3" order.json waits.json | sort -k1n -k2 >want 2>&1
     rows "$2" "$3" >got
     check "$1: states --by $3 agrees with the file" cmp got want
     is "$1: states --by $3 adds up to each task's running time" "$(sums "$2" "$3")" "$(running "$2")"
@@ -46,6 +47,36 @@ is 'states --by processor has the clusters' "$(poet states fibonacci.poet --by p
 is 'states --list: a migration is one row after another' "$(poet states fibonacci.poet --list --json | migrations)" \
     "$(poet states fibonacci.poet --by processor --json | tail -n 1 | sed 's/.*"migrations":\([0-9]*\).*/\1/')"
 like 'states --list has the worker thread and its cluster' "$(poet states fibonacci.poet --list --threads 1 | head -n 4)" 'P[01] of cluster c[01]'
+
+# ---- requests that are granted at once ----
+cat >alone.c <<'C'
+#include "ucpp.h"
+static struct object box;
+static void work(void *p)
+{
+    (void)p;
+    for (int i = 0; i < 20; i++)
+        leave(&box, enter(&box, 1));
+}
+void uc_main(void)
+{
+    struct object tasks[2];
+    monitor_make(&box, "box");
+    for (int i = 0; i < 2; i++)
+        task_make(&tasks[i], "worker", work, 0);
+    for (int i = 0; i < 2; i++)
+        object_delete(&tasks[i]);
+    object_delete(&box);
+}
+C
+poetcc -trace -g -I"$root/examples/ucpp" alone.c "$root/examples/ucpp/ucpp.c" -o alone
+POET_OUTPUT=alone.poet ./alone
+until_true finished alone.poet
+is "tasks that find a monitor free are not blocked: each runs once" \
+    "$(poet states alone.poet --by state --json | json '[rows | select(.thread | startswith("T:worker")) | "\(.state) \(.count)"] | join(", ")')" \
+    "created 1, running 1, exited 1, created 1, running 1, exited 1"
+is "only the order alone calls them blocked" \
+    "$(poet states alone.poet --source order --by state --json | json '[rows | select(.thread == "T:worker" and .state == "blocked").count > 10] | any')" true
 
 # ---- tasks that are on two threads at once ----
 cat >pool.c <<'C'

@@ -75,6 +75,11 @@ for processors in 1 3; do
             | group_by(.) | map("\(.[0]) x \(length)") | join(", ")')" "fred 5 x 10, mary 5 x 10"
 done
 
+poet report --all strands1.poet >report
+like "ten tasks on one worker thread: poet report says that the runtime has too few" "$(cat report)" \
+    "too few worker threads \\([0-9]+ tasks runnable on none\\)"
+is "and does not blame the CPUs of the machine" "$(grep -cE 'CPU contention|wake-up latency: ' report)" 0
+
 # ---- recursion in a task that migrates ----
 cat >moved.c <<'C'
 #include <poet.h>

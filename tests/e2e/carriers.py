@@ -1,15 +1,16 @@
 """A reader of its own of which task was on which carrier when: straight from a trace file, by the definition.
 
-    carriers.py TRACE BY ORDER <LIST
+    carriers.py TRACE BY ORDER WAITS
 
 ORDER: `poet states --list --source order --json`, what each thread did between its waits by the order alone.
+WAITS: `poet waits --by wait --json`; what of a request no other thread delayed is no wait of a task on a carrier.
 Prints LINE PLACE NS for each task and place in which it ran (BY: processor or cluster), as
 `poet states --by ... --json` must have it; and complains where stays overlap."""
 import json
 import struct
 import sys
 
-trace, by, order = sys.argv[1:4]
+trace, by, order, waits = sys.argv[1:5]
 data = open(trace, "rb").read()
 
 
@@ -81,13 +82,19 @@ for task, told in stays.items():
     for one, other in zip(told, told[1:]):
         assert one[1] <= other[0] + 1000, f"task {task} is on two carriers: {one} {other}"
 
-ran = {}
+active = []
 for text in open(order):
     row = json.loads(text).get("row")
-    line = json.loads(text).get("lines")
-    if not row or row["state"] != "running":
-        continue
-    lower, upper = row["from_ns"], row["from_ns"] + row["duration_ns"]
+    if row and row["state"] == "running":
+        active.append((json.loads(text)["lines"], row["from_ns"], row["from_ns"] + row["duration_ns"]))
+for text in open(waits):
+    row = json.loads(text).get("row")
+    if row and row["wait_class"] == "contention":
+        end = row["from_ns"] + row["waited_ns"]
+        active.append((json.loads(text)["lines"], end - row["resume_ns"] - row["unattributed_ns"], end))
+
+ran = {}
+for line, lower, upper in active:
     for since, until, carrier in stays.get(line[0], []):
         took = min(until, upper) - max(since, lower)
         name, cluster = carriers[carrier]

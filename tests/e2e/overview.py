@@ -6,6 +6,7 @@ overview.py path NAME      the path's length on each row is that of poet path
 overview.py covered NAME   the path covers the full width, and no pixel twice
 overview.py kinds NAME     wait times of each thread, of all classes, are those of poet states
 overview.py states NAME    the states below the overview are those of poet states
+overview.py measured NAME  so are the running, runnable and off-CPU parts of its bands, where CPU states are known
 These print "alike", or what is different.
 
 overview.py most NAME      prints the label of each row and the class that it waited most by, in the order of labels
@@ -39,13 +40,15 @@ def ms(row, column):
     return (row[column + "_ns"] or 0) / 1e6
 
 
-labels = []
+labels, measured = [], {}
 for line in lines(name + ".strips"):
     range_ns = re.search(r", (-?\d+) to (-?\d+),", line)
     if range_ns:
         span = (int(range_ns[2]) - int(range_ns[1])) / 1e6
     if line.startswith("row "):
         labels.append(line.split()[-1])
+    elif line.startswith("measured "):
+        measured[line.split()[1]] = pairs(line.split()[2:])
 length, share, waits, hops = collections.Counter(), collections.Counter(), {}, []
 for line in lines(name):
     words = line.split()
@@ -82,6 +85,11 @@ if what == "path":
 elif what == "kinds":
     for thread, row in threads.items():
         compare(sum(waits.get(thread, {}).values()) * span, ms(row, "blocked"), thread)
+elif what == "measured":
+    for thread, row in threads.items():
+        if any(ms(row, column) for column in ("runnable", "other_off_cpu")):
+            for state, column in ("running", "running"), ("runnable", "runnable"), ("off-CPU", "other_off_cpu"):
+                compare(measured.get(thread, {}).get(state, 0) * span, ms(row, column), f"{thread} {state}")
 elif what == "states":
     bands = {words[2]: pairs(words[3:]) for words in map(str.split, lines(name + ".bands"))}
     for thread, row in threads.items():

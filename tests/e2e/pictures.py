@@ -549,7 +549,7 @@ def check_text(rows, file, page):
     """The marks of each row are as many, and in the same columns, as those of the page."""
     with open(file) as f:
         lines = f.read().split("\n")
-    first = next((i for i, l in enumerate(lines) if l and not l.lstrip().startswith("|")), 0)
+    first = next((i for i, l in enumerate(lines) if l.strip() and not l.lstrip().startswith("|")), 0)
     columns = {}
     for row in range(len(rows.rows)):
         text = lines[first + 2 * row] if first + 2 * row < len(lines) else ""
@@ -622,10 +622,12 @@ def some_that_matter(run):
     return pictures
 
 
-def export(trace, file, arguments):
+def export(trace, file, arguments, refusal=None):
+    """Returns whether the file was written; it may be refused with a message that matches."""
     done = output("poet", "export", trace, "-o", file, *arguments)
-    if done.returncode:
+    if done.returncode and not (refusal and re.search(refusal, done.stderr)):
         wrong("cannot be drawn:", done.stderr.strip())
+    return not done.returncode
 
 
 def look_at(run, trace, choose, arguments, rows, whole, by_time):
@@ -653,8 +655,8 @@ def look_at(run, trace, choose, arguments, rows, whole, by_time):
     if all(t["s"] for t in page.data["types"]): # a mark that is not drawn is none
         paper = f"{choose.choice([150, 210, 420])}x{60 + 10 * len(rows.rows)}mm"
         arguments[-len(more):] = ["--no-legend", "--no-title", "--paper=" + paper]
-        export(trace, "picture.pdf", arguments)
-        check_pdf(rows, "picture.pdf", page)
+        if export(trace, "picture.pdf", arguments, r"\d+ pages: select a range"):
+            check_pdf(rows, "picture.pdf", page)
         arguments[-3:] = []
         export(trace, "picture.txt", arguments)
         check_text(rows, "picture.txt", page)

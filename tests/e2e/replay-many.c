@@ -1,8 +1,11 @@
-/* Threads that meet at everything there is; what they do depends on who is first. */
+/* Threads that meet at everything there is; what they do depends on who is first. With UNLOCKED,
+ * they also broadcast without the mutex of the condition: when they did, and so which threads that
+ * may have woken, is not recorded. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -10,13 +13,14 @@
 #include <unistd.h>
 #define N 4
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, k[3], r;
-static pthread_cond_t c = PTHREAD_COND_INITIALIZER, d = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
 static pthread_rwlock_t w = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_barrier_t b;
 static pthread_spinlock_t sp;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static sem_t s, free_;
-static int queue, shared, made;
+static int queue, made;
+static atomic_int shared; /* it is under several locks */
 static void jitter(void)
 {
     unsigned char x;
@@ -134,8 +138,15 @@ static void *work(void *a)
         case 11: {
             pthread_t t;
             pthread_create(&t, 0, child, 0);
-            if (rand_r(&seed) % 2)
+            if (rand_r(&seed) % 2) {
+#ifndef UNLOCKED
+                pthread_mutex_lock(&m);
+#endif
                 pthread_cond_broadcast(&c);
+#ifndef UNLOCKED
+                pthread_mutex_unlock(&m);
+#endif
+            }
             pthread_join(t, 0);
         } break;
         }

@@ -1,18 +1,17 @@
 /* Responses of a server, of any content: tables, windows, state bands, findings. Each window is
  * drawn, as text and as pixels; the first byte selects how. */
-#include "clients/metadata/hang_text.h"
-#include "clients/connection/relation_query.h"
+#include "clients/connection/client_requests.h"
 #include "clients/connection/result_table.h"
 #include "clients/connection/wait_list.h"
-#include "render/text_cache.h"
+#include "clients/metadata/event_text.h"
 #include "render/document.h"
 #include "render/scene_text.h"
-#include "wire/causal_edges.h"
-#include "wire/time_series.h"
-#include "wire/query_results.h"
-#include "wire/limits.h"
+#include "render/text_cache.h"
 #include "wire/layout_results.h"
+#include "wire/limits.h"
+#include "wire/query_results.h"
 #include "wire/state_bands.h"
+#include "wire/time_series.h"
 
 #include <stdlib.h>
 
@@ -203,7 +202,7 @@ static void take_stands(const struct response_chunk *answer)
     struct event_info events[16] = {0};
     struct window_info window = {.events = events, .event_count = 16};
     struct event_relations relations = {&window, 0};
-    relation_query_receive(&relations, answer);
+    event_relations_receive(&relations, answer);
 }
 
 static void take(struct viewer *viewer, unsigned type, struct decoder *in)

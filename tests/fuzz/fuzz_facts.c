@@ -8,7 +8,7 @@
 #include "server/run/activity_store.h"
 #include "tests/fuzz/asks.h"
 #include "tests/fuzz/told.h"
-#include "wire/activity_record.h"
+#include "wire/slot.h"
 
 #include <stdlib.h>
 #include <string.h>

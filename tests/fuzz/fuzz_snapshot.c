@@ -1,6 +1,6 @@
 /* Notes of core files, and texts of /proc that describe a process: the first byte says which. */
 #include "clients/snapshot/core_file.h"
-#include "clients/snapshot/proc_text.h"
+#include "clients/snapshot/proc_file.h"
 
 #include <stdlib.h>
 #include <string.h>

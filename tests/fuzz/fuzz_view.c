@@ -2,7 +2,6 @@
  * written again. */
 #define _GNU_SOURCE
 #include "clients/connection/view_state.h"
-#include "clients/connection/view_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -23,7 +23,7 @@ struct played {
 __attribute__((unused)) static uint32_t play_line(struct played *p, const char *kind,
                                                   const char *name)
 {
-    const struct target_line_type *k = target_list_line_type(&p->run->targets, kind);
+    const struct target_line_type *k = run_line_type(p->run, run_kind(p->run, kind));
     assert_non_null(k);
     return run_line(p->run, 1, order_line_count(p->run->order) + 1, kind, k->shared,
                     (struct run_line){.name = (char *)(uintptr_t)name});

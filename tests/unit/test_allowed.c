@@ -1,6 +1,5 @@
 /* Seccomp filters of programs, and which of libpoet's own system calls they allow. */
 #include "clients/libpoet/core/seccomp_allowed.h"
-#include "clients/libpoet/core/seccomp_bpf.h"
 #include "tests/unit/unit.h"
 
 #include <stddef.h>

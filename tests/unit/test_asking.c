@@ -2,7 +2,7 @@
 #include "server/queries/request_queue.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
-#include "wire/event_id.h"
+#include "wire/event_types.h"
 
 static struct execution x;
 

@@ -1,5 +1,5 @@
-/* The system call in which a thread sleeps, from texts of /proc (wire/asleep.h). */
-#include "wire/asleep.h"
+/* The system call in which a thread sleeps, from texts of /proc (wire/os_usage.h). */
+#include "wire/os_usage.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,8 +22,10 @@ static void calls(void **state)
 {
     (void)state;
     uint64_t word;
-    assert_int_equal(in(SYS_futex, "0x7f10a0 0x80 0x0 0x7ffe 0x7f1\n", &word), SLEEP_IN_FUTEX);
+    assert_int_equal(in(SYS_futex, "0x7f10a0 0x80 0x0 0x0 0x7f1\n", &word), SLEEP_IN_FUTEX);
     assert_int_equal(word, 0x7f10a0);
+    assert_int_equal(in(SYS_futex, "0x7f10a0 0x80 0x0 0x7ffe 0x7f1\n", &word),
+                     SLEEP_IN_TIMED_FUTEX);
     assert_int_equal(in(SYS_read, "0x3 0x7ffe 0x10\n", &word), SLEEP_IN_READ);
     assert_int_equal(in(SYS_sched_yield, "0x0\n", &word), SLEEP_IN_OTHER);
     assert_int_equal(in(-1, "0x7ffe 0x7f1\n", &word), SLEEP_IN_NOT);
@@ -58,6 +60,19 @@ static void loader(void **state)
     assert_false(asleep_of_loader("", 0x7f2a48));
 }
 
+static void lock_holders(void **state)
+{
+    (void)state;
+    enum { LOCK, COUNT, OWNER, USERS, KIND, WORDS };
+    uint32_t held[WORDS] = {2, 1, 4711, 1, 1}, words[WORDS];
+    assert_int_equal(asleep_lock_holder((const uint8_t *)held), 4711);
+    for (unsigned i = 0; i < WORDS; i++) {
+        memcpy(words, held, sizeof words);
+        words[i] = 0;
+        assert_int_equal(asleep_lock_holder((const uint8_t *)words), i == USERS ? 4711 : 0);
+    }
+}
+
 static void names(void **state)
 {
     (void)state;
@@ -70,6 +85,7 @@ static void names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(calls), cmocka_unit_test(functions),
-                                       cmocka_unit_test(loader), cmocka_unit_test(names)};
+                                       cmocka_unit_test(loader), cmocka_unit_test(lock_holders),
+                                       cmocka_unit_test(names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

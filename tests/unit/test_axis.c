@@ -87,7 +87,11 @@ static void between_two_marks_time_is_even(void **state)
             continue;
         double a = marks[i].x_pt, b = marks[i + 1].x_pt;
         assert_true(fabs(time_axis_x_pt(axis, 100 * i + 25) - (a + 0.25 * (b - a))) < 1e-9);
+        if (b > a) /* else several times are at one place */
+            assert_int_equal(time_axis_ns(axis, a + 0.25 * (b - a)), 100 * i + 25);
     }
+    assert_int_equal(time_axis_ns(axis, LEFT - 1), 0);
+    assert_int_equal(time_axis_ns(axis, RIGHT + 1), 100 * (MARKS - 1));
     double a = marks[19].x_pt, b = marks[21].x_pt; /* the pending mark has no place in time */
     assert_true(fabs(time_axis_x_pt(axis, 2000) - (a + b) / 2) < 1e-9);
 }

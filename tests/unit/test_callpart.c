@@ -1,6 +1,6 @@
 /* Parts of a thread's call profile: differences of two snapshots; all parts together add up to the
  * whole. */
-#include "server/timing/profile_range.h"
+#include "server/timing/call_contexts.h"
 #include "tests/unit/unit.h"
 #include "wire/profile_region.h"
 

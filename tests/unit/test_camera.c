@@ -1,6 +1,6 @@
 /* The viewport of a scene: points and pixels, the left edge, and anchors that stay in place when
  * the scene changes. */
-#include "clients/viewer/state/scroll_anchor.h"
+#include "clients/viewer/state/viewport.h"
 #include "tests/unit/unit.h"
 
 #include <math.h>

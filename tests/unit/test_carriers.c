@@ -1,9 +1,9 @@
 /* Worker threads as rows: rows of the placement table may come in any order, bars are at their
  * times, bars too narrow to draw become shares that add up, and invalid rows are skipped. */
-#include "clients/metadata/trace_metadata.h"
 #include "base/alloc.h"
-#include "render/worker_rows.h"
+#include "clients/metadata/trace_metadata.h"
 #include "render/scene.h"
+#include "render/scene_rows.h"
 #include "tests/unit/unit.h"
 
 #include <math.h>

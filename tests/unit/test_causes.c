@@ -1,6 +1,6 @@
 /* Attribution of waits: the fast computation, compared with the reference in bycounting.h on
  * random programs. */
-#include "server/analysis/attribution.h"
+#include "server/analysis/wait_attribution.h"
 #include "server/timing/concurrency_levels.h"
 #include "tests/unit/bycounting.h"
 #include "tests/unit/unit.h"

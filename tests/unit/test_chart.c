@@ -1,7 +1,6 @@
 /* State charts: shares of pixels, short states, letters; no pixel is filled by more than its
  * length. */
 #include "render/state_chart.h"
-#include "render/state_shares.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
@@ -24,14 +23,14 @@ static void shares_are_those_of_the_pixels(void **state)
     struct chart_pixel pixels[] = {pixel(0, 0, 51), pixel(254, 1, 0), pixel(127, 127, 1)};
     struct chart_row row = {"T:t", pixels};
     struct state_chart c = {.rows = &row, .row_count = 1, .pixels = 3, .to_ns = 100};
-    float(*shares)[CHART_STATES] = shares_of(&c, 0);
+    float(*shares)[CHART_STATES] = state_shares_of(&c, 0);
     near(shares[0][CHART_START], 0.2);
     near(shares[0][CHART_RUNNING], 0);
     near(shares[1][CHART_BLOCKED], 1 / 255.0);
     near(shares[2][CHART_RUNNING], 127 / 255.0);
     free(shares);
     c.overview = true;
-    shares = shares_of(&c, 0);
+    shares = state_shares_of(&c, 0);
     near(shares[0][CHART_RUNNING], 0);
     near(shares[1][CHART_RUNNING], 1);
     near(shares[1][CHART_BLOCKED], 0);

@@ -1,5 +1,5 @@
 /* Messages that cross a window, compared with all messages. */
-#include "server/queries/crossing_messages.h"
+#include "server/queries/window_edges.h"
 #include "tests/bench/workload.h"
 #include "tests/unit/unit.h"
 #include "wire/layout_results.h"

@@ -1,7 +1,7 @@
 /* Time series by pixels: levels hold until the next sample, rates are increments, and unknown
  * ranges stay empty. */
 #include "base/alloc.h"
-#include "server/run/os_metrics.h"
+#include "server/run/metrics.h"
 #include "tests/unit/asking.h"
 #include "wire/time_series.h"
 

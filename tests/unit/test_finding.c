@@ -2,11 +2,10 @@
  * brute force. */
 #include "tests/bruteforce.h"
 #include "tests/unit/asking.h"
-#include "wire/request_body.h"
-#include "wire/causal_edges.h"
-#include "wire/query_results.h"
+#include "wire/event_types.h"
 #include "wire/layout_results.h"
-#include "wire/event_id.h"
+#include "wire/query_results.h"
+#include "wire/request.h"
 #include "wire/trace_view.h"
 
 #include <stdlib.h>

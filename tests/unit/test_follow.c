@@ -1,5 +1,5 @@
 /* Waits and their releases at given times: messages, barriers, mutexes and condition variables. */
-#include "server/queries/partial_run.h"
+#include "server/queries/interval_cache.h"
 #include "tests/unit/waited.h"
 
 /* ---- messages in a ring, by four kinds of synchronization ---- */

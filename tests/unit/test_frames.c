@@ -35,6 +35,11 @@ bool cpu_gap_check(struct thread_profile *m, const struct profile_region_frame *
     m->last = ticks;
     return true;
 }
+uint64_t cpu_gap_now(struct thread_profile *m)
+{
+    cpu_gap_check(m, call_stack_top(m));
+    return ticks;
+}
 
 #define FUNCTIONS 7u
 #define DEEP 64u

@@ -34,6 +34,29 @@ static void end(struct setting *s)
     view_state_free(&s->place);
 }
 
+static void a_range_and_cursors_come_back(void **state)
+{
+    struct setting s;
+    uint32_t lines[] = {3, 5};
+    struct view_state_range range = {.from_ns = 10, .to_ns = 20, .lines = lines, .line_count = 2};
+    begin(&s);
+    history_mark(&s.history, "range");
+    s.place.range = view_state_range_copy(&range);
+    history_mark(&s.history, "cursor");
+    s.place.cursors_ns[s.place.cursor_count++] = 15;
+    history_undo(&s.history);
+    assert_int_equal(s.place.cursor_count, 0);
+    assert_true(view_state_range_equal(&s.place.range, &range));
+    history_undo(&s.history);
+    assert_int_equal(s.place.range.to_ns, 0);
+    history_redo(&s.history);
+    assert_true(view_state_range_equal(&s.place.range, &range));
+    lines[1] = 6;
+    assert_false(view_state_range_equal(&s.place.range, &range));
+    end(&s);
+    (void)state;
+}
+
 static void what_was_changed_comes_back(void **state)
 {
     struct setting s;
@@ -116,6 +139,7 @@ int main(void)
         cmocka_unit_test(what_was_changed_comes_back),
         cmocka_unit_test(a_change_after_undo_forgets_what_was_undone),
         cmocka_unit_test(small_steps_of_one_sort_are_one),
+        cmocka_unit_test(a_range_and_cursors_come_back),
         cmocka_unit_test(what_changed_nothing_is_passed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

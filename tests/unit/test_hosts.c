@@ -1,7 +1,7 @@
 /* Streams between hosts: their ends are reported late, in any order, or never; some bytes were
  * written by no event. */
-#include "server/order/delivery/stream_ends.h"
-#include "server/order/delivery/byte_stream_match.h"
+#include "server/order/delivery/byte_stream.h"
+#include "server/order/delivery/host_streams.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/shelf.h"
 #include "tests/unit/unit.h"

@@ -1,7 +1,6 @@
 /* Libraries that are preloaded for a command line, and programs for which none can be. */
 #define _GNU_SOURCE
-#include "clients/cli/preload_check.h"
-#include "clients/cli/preload_libraries.h"
+#include "clients/cli/preload.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>

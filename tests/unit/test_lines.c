@@ -1,5 +1,4 @@
 /* Packed attributes of lines, and lines by identity. */
-#include "server/run/line_identity.h"
 #include "server/run/run_lines.h"
 #include "tests/unit/unit.h"
 

@@ -331,9 +331,151 @@ static void a_visit_comes_between_unless_it_did(void **state)
     }
 }
 
+/* Feeds an acquisition of a read-write lock, with its request. */
+static void tell_rw(struct told *t, uint32_t thread, bool shared, uint32_t place, bool timed)
+{
+    for (int step = 0; step < 2; step++) {
+        uint32_t at = ++t->position;
+        struct sync_op d = {.is = step ? SYNC_OP_ACQUIRE : SYNC_OP_REQUEST,
+                            .thread = thread + 1,
+                            .lock = LOCK,
+                            .timed = timed,
+                            .may_share = true,
+                            .shared = shared,
+                            .place = place,
+                            .position = at,
+                            .mark = {thread, at, NULL}};
+        predict_feed(t->maybe, &d);
+    }
+}
+
+static void a_nested_read_lock_needs_a_writer_that_waits(void **state)
+{
+    (void)state;
+    enum { PLAIN, NOT_NESTED, NO_WRITER, TIMED_WRITER, SAME_THREAD, GATE, WAYS };
+    for (int way = PLAIN; way < WAYS; way++) {
+        struct told t = {predict_new(), 0};
+        if (way == GATE)
+            tell_one(&t, SYNC_OP_ACQUIRE, 0, OBJECT, 0, 90, NULL);
+        tell_rw(&t, 0, true, 100, false);
+        if (way != NOT_NESTED)
+            tell_one(&t, SYNC_OP_REREAD, 0, LOCK, 0, 101, NULL);
+        tell_one(&t, SYNC_OP_RELEASE, 0, LOCK, 0, 102, NULL);
+        if (way == GATE) {
+            tell_one(&t, SYNC_OP_RELEASE, 0, OBJECT, 0, 91, NULL);
+            tell_one(&t, SYNC_OP_ACQUIRE, 1, OBJECT, 0, 92, NULL);
+        }
+        if (way != NO_WRITER)
+            tell_rw(&t, way == SAME_THREAD ? 0 : 1, false, 200, way == TIMED_WRITER);
+        assert_int_equal(count_of(&t, FINDING_READ_RECURSION), way == PLAIN);
+        predict_free(t.maybe);
+    }
+}
+
+static void tell_fork(struct told *t, const struct mhb_vector *after, uint64_t *fork)
+{
+    *fork = t->position + 1;
+    tell_one(t, SYNC_OP_FORK, 0, 0, 0, 300, after);
+}
+
+/* Feeds the request and acquisition of the parent's LOCK in a child, where it is OBJECT. */
+static void tell_child(struct told *t, uint64_t fork, bool timed)
+{
+    for (int step = 0; step < 2; step++) {
+        uint32_t at = ++t->position;
+        struct sync_op d = {.is = step ? SYNC_OP_ACQUIRE : SYNC_OP_REQUEST,
+                            .thread = 3,
+                            .lock = OBJECT,
+                            .timed = timed,
+                            .inherited = step ? 0 : LOCK,
+                            .fork = fork,
+                            .place = 400,
+                            .position = at,
+                            .mark = {2, at, NULL}};
+        predict_feed(t->maybe, &d);
+    }
+}
+
+static void a_fork_needs_a_lock_that_another_thread_can_hold(void **state)
+{
+    struct mhb_vector *joined = calloc(1, sizeof *joined + 2 * sizeof *joined->at);
+    (void)state;
+    enum { PLAIN, HELD_BY_FORKING, JOINED, TIMED_CHILD, GATE, WAYS };
+    joined->count = 2;
+    joined->at[1] = 100;
+    for (int way = PLAIN; way < WAYS; way++) {
+        struct told t = {predict_new(), 0};
+        uint64_t fork;
+        for (uint32_t thread = 2; thread-- > 0;) { /* a gate is held by both */
+            if (way == GATE)
+                tell_one(&t, SYNC_OP_ACQUIRE, thread, OBJECT + 1, 0, 90, NULL);
+            if (thread == 1) {
+                pass(&t, thread, 100, NULL);
+                if (way == GATE)
+                    tell_one(&t, SYNC_OP_RELEASE, thread, OBJECT + 1, 0, 91, NULL);
+            }
+        }
+        if (way == HELD_BY_FORKING)
+            tell_one(&t, SYNC_OP_ACQUIRE, 0, LOCK, 0, 92, NULL);
+        tell_fork(&t, way == JOINED ? joined : NULL, &fork);
+        tell_child(&t, fork, way == TIMED_CHILD);
+        assert_int_equal(count_of(&t, FINDING_FORK_WITH_LOCK), way == PLAIN);
+        predict_free(t.maybe);
+    }
+    free(joined);
+}
+
+static uint64_t tell_send(struct told *t, uint32_t thread, uint32_t place)
+{
+    tell_one(t, SYNC_OP_SEND, thread, 0, 0, place, NULL);
+    return t->position;
+}
+
+static void tell_message(struct told *t, uint32_t thread, uint64_t sent, bool any)
+{
+    uint32_t at = ++t->position;
+    struct sync_op d = {.is = SYNC_OP_MESSAGE,
+                        .thread = thread + 1,
+                        .any = any,
+                        .began = at,
+                        .sent = sent,
+                        .place = 500,
+                        .position = at,
+                        .mark = {thread, at, NULL}};
+    predict_feed(t->maybe, &d);
+}
+
+/* Each thread sends to the next one, and receives: all of them after they sent, or one before. */
+static void a_send_is_unsafe_if_each_receiver_sends_first(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 2; threads <= 5; threads++)
+        /* 1: any, 2: one receives first, 3: one never does, 4: one finds a message by a probe */
+        for (int way = 0; way < 5; way++) {
+            struct told t = {predict_new(), 0};
+            uint64_t sent[5];
+            uint32_t first = way == 2 || way == 3;
+            for (uint32_t i = way == 2; i < threads; i++)
+                sent[i] = tell_send(&t, i, 100 + i);
+            if (way == 2) {
+                tell_message(&t, 0, sent[threads - 1], false);
+                sent[0] = tell_send(&t, 0, 100);
+            }
+            if (way == 4)
+                tell_message(&t, 1, sent[0], true);
+            for (uint32_t i = first; i < threads; i++)
+                tell_message(&t, i, sent[(i + threads - 1) % threads], way == 1 && i == 1);
+            assert_int_equal(count_of(&t, FINDING_UNSAFE_SEND), way == 0);
+            predict_free(t.maybe);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_send_is_unsafe_if_each_receiver_sends_first),
+        cmocka_unit_test(a_nested_read_lock_needs_a_writer_that_waits),
+        cmocka_unit_test(a_fork_needs_a_lock_that_another_thread_can_hold),
         cmocka_unit_test(cycles_are_found_where_some_order_is_a_deadlock),
         cmocka_unit_test(a_call_is_lost_only_if_nobody_was_in_the_lock),
         cmocka_unit_test(a_call_is_missed_only_if_more_come_than_are_called),

@@ -1,10 +1,10 @@
 /* The part of an order besides its lines (rendezvous by key, contents of streams), saved while the
  * order changes. */
+#include "server/order/delivery/byte_stream.h"
 #include "server/order/delivery/pending_events.h"
-#include "server/order/delivery/byte_stream_match.h"
-#include "server/order/log/line_table.h"
 #include "server/order/log/event_log.h"
 #include "server/order/log/late_receives.h"
+#include "server/order/log/line_table.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/shelf.h"
 

@@ -1,8 +1,8 @@
 /* Messages: what is encoded is decoded, and invalid messages are rejected at the first error. */
 #include "tests/unit/unit.h"
-#include "wire/causal_edges.h"
+#include "wire/event_types.h"
 #include "wire/layout_results.h"
-#include "wire/event_id.h"
+#include "wire/query_results.h"
 #include "wire/trace_view.h"
 
 #include <stdlib.h>

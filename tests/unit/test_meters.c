@@ -1,5 +1,4 @@
 /* Definitions of metrics and formulas: parsing, the position of errors, and results. */
-#include "config/formula.h"
 #include "config/metric_rules.h"
 #include "tests/unit/unit.h"
 

@@ -1,6 +1,7 @@
 /* Paper sizes and widths, as options name them, and the paper of a diagram. */
 #define _GNU_SOURCE
 #include "clients/cli/paper_size.h"
+#include "render/paper_bands.h"
 #include "tests/unit/unit.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 
 static bool has_range;
 
-bool event_diagram_has_range(const struct event_diagram *p)
+bool diagram_range_is_set(const struct event_diagram *p)
 {
     (void)p;
     return has_range;
@@ -88,14 +89,14 @@ static void widths_have_units(void **state)
 static const struct command command = {.name = "export"};
 
 /* A scene of equal columns. */
-struct drawing {
+struct paper_drawing {
     struct scene scene;
     struct scene_column columns[600];
     struct event_diagram diagram;
     struct document_options page;
 };
 
-static void make_drawing(struct drawing *d, uint32_t columns)
+static void make_drawing(struct paper_drawing *d, uint32_t columns)
 {
     memset(d, 0, sizeof *d);
     for (uint32_t i = 0; i < columns; i++)
@@ -115,7 +116,7 @@ static void make_drawing(struct drawing *d, uint32_t columns)
 
 static void a_small_diagram_is_one_page_of_its_size(void **state)
 {
-    static struct drawing d;
+    static struct paper_drawing d;
     (void)state;
     make_drawing(&d, PAPER_COLUMNS);
     assert_true(paper_size_choose(&command, &d.diagram, &d.scene, &d.page));
@@ -124,7 +125,7 @@ static void a_small_diagram_is_one_page_of_its_size(void **state)
 
 static void a_large_diagram_gets_paper_unless_a_size_is_given(void **state)
 {
-    static struct drawing d;
+    static struct paper_drawing d;
     (void)state;
     make_drawing(&d, PAPER_COLUMNS + 1);
     assert_true(paper_size_choose(&command, &d.diagram, &d.scene, &d.page));
@@ -141,7 +142,7 @@ static void a_large_diagram_gets_paper_unless_a_size_is_given(void **state)
 
 static void a_diagram_that_is_cut_must_be_asked_for(void **state)
 {
-    static struct drawing d;
+    static struct paper_drawing d;
     (void)state;
     make_drawing(&d, 10);
     d.diagram.window.more_right = true;
@@ -163,6 +164,46 @@ static void a_diagram_that_is_cut_must_be_asked_for(void **state)
     assert_true(paper_size_choose(&command, &d.diagram, &d.scene, &d.page));
 }
 
+/* ---- breaks between bands: columns are 10 points wide, a band has space for 10 ---- */
+
+static uint32_t columns_of_band(struct paper_drawing *d, uint32_t from)
+{
+    struct paper_bands bands = {.columns_pt = 100};
+    for (uint32_t i = 0; i < d->scene.column_count; i++)
+        d->columns[i].x_pt = 45 + 10.0 * i;
+    return paper_bands_columns(&d->scene, &bands, from);
+}
+
+static void a_band_ends_where_a_break_cuts_least(void **state)
+{
+    static struct paper_drawing d;
+    (void)state;
+    make_drawing(&d, 30);
+    assert_int_equal(columns_of_band(&d, 0), 10);
+    d.columns[10].break_cost = d.columns[9].break_cost = 2;
+    d.columns[8].break_cost = 1;
+    d.columns[7].break_cost = 1;
+    assert_int_equal(columns_of_band(&d, 0), 8); /* of equals, the fuller band */
+    d.columns[8].break_cost = d.columns[7].break_cost = 9;
+    assert_int_equal(columns_of_band(&d, 0),
+                     10); /* a break that cuts nothing would be too far left */
+    assert_int_equal(columns_of_band(&d, 25), 5); /* nothing is cut at the end */
+}
+
+static void a_deadlock_cycle_stays_whole_if_it_fits(void **state)
+{
+    static struct paper_drawing d;
+    (void)state;
+    make_drawing(&d, 30);
+    for (uint32_t i = 4; i <= 12; i++)
+        d.columns[i].break_cost = BREAK_IN_DEADLOCK + i;
+    assert_int_equal(columns_of_band(&d, 0), 3);
+    assert_int_equal(columns_of_band(&d, 3), 10);
+    for (uint32_t i = 1; i <= 12; i++)
+        d.columns[i].break_cost = BREAK_IN_DEADLOCK + (i == 6 ? 0 : i);
+    assert_int_equal(columns_of_band(&d, 0), 6); /* it does not fit: as little of it as possible */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +214,8 @@ int main(void)
         cmocka_unit_test(a_small_diagram_is_one_page_of_its_size),
         cmocka_unit_test(a_large_diagram_gets_paper_unless_a_size_is_given),
         cmocka_unit_test(a_diagram_that_is_cut_must_be_asked_for),
+        cmocka_unit_test(a_band_ends_where_a_break_cuts_least),
+        cmocka_unit_test(a_deadlock_cycle_stays_whole_if_it_fits),
     };
     return cmocka_run_group_tests_name("paper", tests, NULL, NULL);
 }

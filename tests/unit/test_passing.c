@@ -2,22 +2,19 @@
  * events, and no longer (--keep). */
 #define _GNU_SOURCE
 #include "base/alloc.h"
-#include "server/run/cpu_placement.h"
-#include "server/checkpoint/trace_replay.h"
 #include "server/checkpoint/checkpoint_write.h"
+#include "server/checkpoint/trace_replay.h"
 #include "server/run/activity_store.h"
+#include "server/run/cpu_placement.h"
+#include "server/timing/cpu_states.h"
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"
+#include "wire/message.h"
 #include "wire/profile_snapshot.h"
-#include "wire/varint.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define step interval_step /* slots.h has another function of that name */
-#include "server/timing/cpu_states.h"
-#undef step
 
 #define EVENTS 60000u
 #define STEPS 5u

@@ -1,5 +1,6 @@
 /* A place in the code has one number, in all processes that ran it. */
 #include "server/run/call_sites.h"
+#include "server/run/run.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * partially written chunks, and the positions of agents' streams. */
 #define _GNU_SOURCE
 #include "server/tracefile/agent_positions.h"
-#include "server/tracefile/tracefile_resume.h"
+#include "server/tracefile/tracefile.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>

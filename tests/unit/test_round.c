@@ -1,6 +1,6 @@
 /* One round of the capture thread: how much is copied from which queue. */
 #define _GNU_SOURCE
-#include "server/journal/queue_poll.h"
+#include "server/journal/program_poll.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
@@ -68,7 +68,7 @@ static void ended_threads_do_not_slow_a_busy_one(void **state)
     for (uint32_t i = 0; i < 600; i++)
         add(&program, 2 + i, 16, 3, 1000000 + i);
     struct shared_queue *busy = add(&program, 1, SLOTS_MOST, SLOTS_MOST, 1);
-    assert_int_equal(queue_poll(&program, buffers), POLL_MORE);
+    assert_int_equal(program_poll(&program, buffers), POLL_MORE);
     assert_true(busy->tail >= SLOTS_MOST / 8);
     poll_buffers_end(buffers);
     free(buffers);
@@ -86,10 +86,10 @@ static void busy_threads_are_taken_as_far_as_one_moment(void **state)
     poll_buffers_begin(buffers);
     struct shared_queue *late = add(&program, 1, SLOTS_MOST, SLOTS_MOST, 500000);
     struct shared_queue *early = add(&program, 2, SLOTS_MOST, SLOTS_MOST, 1);
-    assert_int_equal(queue_poll(&program, buffers), POLL_MORE);
+    assert_int_equal(program_poll(&program, buffers), POLL_MORE);
     assert_true(early->tail > 0);
     assert_int_equal(late->tail, 0);
-    while (queue_poll(&program, buffers) == POLL_MORE)
+    while (program_poll(&program, buffers) == POLL_MORE)
         ;
     assert_int_equal(early->tail, SLOTS_MOST);
     assert_int_equal(late->tail, SLOTS_MOST);

@@ -1,13 +1,13 @@
 /* A run that is saved while it grows: read at any moment, truncated, damaged, limited in size.
  * Built with regions and blocks so small that a few hundred events make many of them. */
 #define _GNU_SOURCE
-#include "server/checkpoint/trace_replay.h"
 #include "server/checkpoint/checkpoint_write.h"
+#include "server/checkpoint/trace_replay.h"
 #include "tests/bench/workload.h"
 #include "tests/unit/asking.h"
 #include "tests/unit/program.h"
-#include "wire/request_body.h"
 #include "wire/profile_region.h"
+#include "wire/request.h"
 
 #include <stdio.h>
 #include <signal.h>

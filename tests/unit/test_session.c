@@ -1,10 +1,13 @@
 /* A program's messages and slots: expansion of shapes, slots that wait for declarations, rejection
  * of invalid ones. */
 #include "server/decode/declarations.h"
+#include "server/run/cpu_placement.h"
 #include "server/run/untraced_reasons.h"
+#include "server/timing/cpu_states.h"
 #include "server/run/call_sites.h"
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"
+#include "wire/context_switches.h"
 
 #include <string.h>
 
@@ -102,6 +105,38 @@ static void losses_wait_for_the_announcement_of_their_line(void **state)
     run_free(run);
 }
 
+/* The kernel's records come by another way than declarations. */
+static void switches_wait_for_the_declaration_of_their_thread(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    const char *error;
+    struct encoder out = {0};
+    encode_u64(&out, 0);
+    encode_u64(&out, 1000);
+    encode_u32(&out, 3);
+    for (uint64_t i = 0; i < 3; i++) {
+        encode_varint(&out, i == 2 ? 9 : 7);
+        encode_varint(&out, 100 << 2 | (i == 1 ? CONTEXT_SWITCH_TO_SLEEP : CONTEXT_SWITCH_TO_RUN));
+    }
+    encode_string(&out, "");
+    for (int i = 0; i < 3; i++)
+        encode_varint(&out, 1);
+    assert_true(program_session_decode_switches(session, out.data, out.size, &error));
+    assert_int_equal(session->switch_count, 3);
+    out.size = 0;
+    put_test_line(&out, 7, "task", "late");
+    tell(NULL, MESSAGE_LINE, 0, out.data, out.size);
+    uint32_t line = program_session_line(session, 7);
+    assert_true(line != 0);
+    assert_int_equal(session->switch_count, 1); /* of the other */
+    assert_int_equal(cpu_states_best(cpu_placement_states(run), line, CPU_SOURCE_ORDER),
+                     CPU_SOURCE_SWITCHES);
+    encoder_free(&out);
+    program_session_close(session);
+    run_free(run);
+}
+
 static void slots_wait_for_the_announcement_of_their_line(void **state)
 {
     (void)state;
@@ -120,6 +155,62 @@ static void slots_wait_for_the_announcement_of_their_line(void **state)
     assert_int_equal(order_compare(run->order, (struct event_id){3, 1}, (struct event_id){1, 3}),
                      ORDER_BEFORE);
     encoder_free(&out);
+    program_session_close(session);
+    run_free(run);
+}
+
+/* Reads a control slot of the given thread with that body. */
+static bool decode_control(uint32_t thread, unsigned type, const struct encoder *body)
+{
+    size_t slots = 1 + (body->size + sizeof(struct ring_slot) - 1) / sizeof(struct ring_slot);
+    struct ring_slot *control = calloc(slots, sizeof *control);
+    const char *error = NULL;
+    control->shape = SHAPE_CONTROL;
+    control->flags = (uint16_t)type;
+    control->payload_bytes = (uint32_t)body->size;
+    memcpy(control + 1, body->data, body->size);
+    bool read = program_session_decode_slots(session, thread, control, slots, &error);
+    free(control);
+    return read;
+}
+
+/* Two threads know a line as soon as one of them declares it, each has its own queue, and any
+ * queue may be read first. */
+static void controls_wait_for_the_announcement_of_their_line(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    struct encoder body = {0};
+    test_program(tell, NULL, 1);
+    /* of a thread each, since what follows a slot that waits is not read */
+    encode_rename(&body, &(struct rename_message){7, text_view_of("renamed"), 0});
+    assert_true(decode_control(11, MESSAGE_NAME, &body));
+    body.size = 0;
+    encode_annotation(&body, &(struct annotation_message){7, 1, text_view_of("noted")});
+    assert_true(decode_control(12, MESSAGE_ANNOTATION, &body));
+    body.size = 0;
+    encode_object(&body, &(struct object_message){7, 0x1234});
+    assert_true(decode_control(13, MESSAGE_OBJECT, &body));
+    body.size = 0;
+    encode_kind(&body, &(struct kind_message){7, text_view_of("monitor"), text_view_of("other")});
+    assert_true(decode_control(14, MESSAGE_KIND, &body));
+    body.size = 0;
+    encode_held(&body, &(struct held_message){.line = 7, .instance = 1, .code = 1, .number = 1});
+    assert_true(decode_control(15, MESSAGE_HELD, &body));
+    body.size = 0;
+    encode_participants(&body, &(struct participants_message){7, 4});
+    assert_true(decode_control(16, MESSAGE_PARTICIPANTS, &body));
+    body.size = 0;
+    encode_close(&body, &(struct close_message){7, 0});
+    assert_true(decode_control(17, MESSAGE_CLOSE, &body));
+    body.size = 0;
+    put_test_line(&body, 7, "monitor", "late");
+    assert_true(decode_control(2, MESSAGE_LINE, &body));
+    uint32_t line = program_session_line(session, 7);
+    assert_true(line != 0);
+    assert_int_equal(run_lines_participants(&run->lines, line), 4);
+    assert_int_equal(run_line_at(run, line)->object, 0x1234);
+    encoder_free(&body);
     program_session_close(session);
     run_free(run);
 }
@@ -494,7 +585,9 @@ int main(void)
         cmocka_unit_test(a_site_is_told_with_the_calls_that_led_there),
         cmocka_unit_test(compound_records_expand_in_thread_order),
         cmocka_unit_test(slots_wait_for_the_announcement_of_their_line),
+        cmocka_unit_test(controls_wait_for_the_announcement_of_their_line),
         cmocka_unit_test(losses_wait_for_the_announcement_of_their_line),
+        cmocka_unit_test(switches_wait_for_the_declaration_of_their_thread),
         cmocka_unit_test(what_is_found_missing_is_counted_once),
         cmocka_unit_test(ended_threads_are_forgotten),
         cmocka_unit_test(what_waits_has_a_limit),

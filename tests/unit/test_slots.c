@@ -1,5 +1,5 @@
 /* Positions of points within a column: those with overlapping rows are at different positions. */
-#include "render/scene_columns.h"
+#include "render/scene_builder.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
 

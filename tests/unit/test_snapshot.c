@@ -1,12 +1,12 @@
 /* Snapshots of processes: texts of /proc, memory, notes of core files, objects of glibc, the
  * wait-for graph, and why ptrace is refused (clients/snapshot/). */
 #define _GNU_SOURCE
-#include "clients/snapshot/core_file.h"
-#include "clients/snapshot/proc_text.h"
-#include "clients/snapshot/runtime_frames.h"
-#include "clients/snapshot/trace_permission.h"
-#include "clients/snapshot/wait_for_graph.h"
 #include "base/alloc.h"
+#include "clients/snapshot/core_file.h"
+#include "clients/snapshot/proc_file.h"
+#include "clients/snapshot/seized_process.h"
+#include "clients/snapshot/thread_stack.h"
+#include "clients/snapshot/wait_for_graph.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include "server/decode/placement_records.h"
 #include "server/timing/cpu_states.h"
 #include "tests/unit/unit.h"
-#include "wire/varint.h"
+#include "wire/message.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "tests/unit/asking.h"
 #include "tests/unit/program.h"
-#include "wire/request_body.h"
+#include "wire/request.h"
 #include "wire/state_bands.h"
 
 static const char description[] =

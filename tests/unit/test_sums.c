@@ -1,6 +1,5 @@
 /* Persistent maps with snapshots, compared with arrays; pools of lists. */
-#include "server/analysis/list_pool.h"
-#include "server/analysis/persistent_map.h"
+#include "server/analysis/segment_sums.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

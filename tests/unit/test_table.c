@@ -1,9 +1,8 @@
 /* Tables: encoding and decoding, rejection of invalid ones, sorting and limiting rows together
  * with their subrows. */
 #include "base/alloc.h"
-#include "server/queries/tables/disambiguate.h"
-#include "server/queries/tables/table_query.h"
 #include "clients/connection/result_table.h"
+#include "server/queries/tables/table_query.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/asking.h"
 #include "wire/limits.h"

@@ -9,6 +9,7 @@
 #include "wire/layout_results.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct execution x;
 
@@ -308,6 +309,40 @@ static void every_event_stands_at_its_time(void **state)
     }
 }
 
+/* A line with 300 events, one of which is late: the 100 events after it have earlier times, as
+ * after a barrier that another thread left late.  All of them are drawn at the time of the late
+ * one. */
+static void events_behind_a_late_one_are_found(void **state)
+{
+    (void)state;
+    struct run *run = run_new("test", 1, NULL);
+    memset(&x, 0, sizeof x);
+    x.lines = 1;
+    run_line(run, 1, 1, "task", false, (struct run_line){0});
+    order_free(run->order);
+    run->order = execution_order(&x);
+    for (; x.count < 300; x.count++)
+        x.arrivals[x.count] = (struct arrival){.at = {1, x.count + 1},
+                                               .type = 1,
+                                               .thread = 1,
+                                               .time_ns = x.count == 100 ? 20000 : 100 * x.count};
+    run->clock.last_ns = 100 * x.count;
+    execution_feed(&x, run->order, 5);
+    for (uint64_t number = 102; number < 201; number += 7) {
+        struct window_request r = {
+            .anchor = ANCHOR_EVENT, .event = {1, number}, .from = -1, .columns = 2, .column_ns = 1};
+        struct window_info w = ask(run, &r);
+        bool seen = false;
+        for (uint32_t i = 0; i < w.event_count; i++) {
+            assert_int_equal(w.events[i].time_ns, 20000);
+            seen |= w.events[i].at.number == number;
+        }
+        assert_true(seen && w.more_left && w.more_right);
+        window_info_free(&w);
+    }
+    run_free(run);
+}
+
 /* With any time per column, a window that is large enough contains the whole run. */
 static void nothing_is_lost(void **state)
 {
@@ -390,6 +425,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_takes_long_is_told_twice),
         cmocka_unit_test(every_event_stands_at_its_time),
+        cmocka_unit_test(events_behind_a_late_one_are_found),
         cmocka_unit_test(nothing_is_lost),
     };
     return cmocka_run_group_tests_name("timed", tests, NULL, NULL);

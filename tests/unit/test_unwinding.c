@@ -1,7 +1,7 @@
 /* Unwind rules: those of this program and its libraries are the ones that libdw reads; malformed
  * tables are not left. */
 #define _GNU_SOURCE
-#include "clients/libpoet/heap/unwind_tables.h"
+#include "clients/libpoet/unwind/unwind_rules.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
 

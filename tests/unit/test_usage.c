@@ -1,8 +1,8 @@
 /* Metrics of the operating system: texts of /proc, complete, truncated and invalid; series of
  * limited size. */
 #define _GNU_SOURCE
-#include "server/run/os_metrics.h"
 #include "server/osmetrics/proc_files.h"
+#include "server/run/metrics.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>

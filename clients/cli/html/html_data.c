@@ -1,11 +1,9 @@
 #define _GNU_SOURCE
 #include "clients/cli/html/html_data.h"
 
-#include "clients/cli/html/html_reasons.h"
-#include "clients/cli/html/html_source.h"
-#include "clients/cli/html/html_scene.h"
-#include "clients/cli/html/html_text.h"
 #include "base/alloc.h"
+#include "clients/cli/html/html_scene.h"
+#include "clients/symbols/safe_open.h"
 #include "render/legend.h"
 #include "render/text_cache.h"
 
@@ -14,11 +12,83 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- source lines around call sites ---- */
+
+#define FILE_MOST (4u << 20) /* maximum size of a source file */
+#define AROUND 4             /* lines before the call site, and after it */
+#define LINE_MOST 300u       /* maximum bytes of a line */
+
+/* Returns the start of a line of the text, counted from 1; NULL if there are fewer lines. */
+static const char *html_source_line(const char *text, int line)
+{
+    for (; text && line > 1; line--) {
+        text = strchr(text, '\n');
+        text = text && text[1] ? text + 1 : NULL;
+    }
+    return text;
+}
+
+static void html_source_write_lines(FILE *f, const char *text, int first, int last)
+{
+    const char *line = html_source_line(text, first);
+    for (int n = first; line && *line && n <= last; n++) {
+        size_t bytes = strcspn(line, "\r\n");
+        char *part = xstrndup(line, bytes < LINE_MOST ? bytes : LINE_MOST);
+        fputs(n > first ? "," : "", f);
+        html_text_json(f, part);
+        free(part);
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+}
+
+struct html_source_file { /* the file that was read last */
+    char *path, *text;
+};
+
+static const char *html_source_text(struct html_source_file *kept, const char *path)
+{
+    if (!kept->path || strcmp(kept->path, path) != 0) {
+        free(kept->path);
+        free(kept->text);
+        kept->path = xstrdup(path);
+        kept->text = safe_open_read(path, FILE_MOST, NULL);
+    }
+    return kept->text;
+}
+
+/* Writes members of a JSON object, by site (as in `sites`; 0: the mark has none): {"first", "line",
+ * "lines"}. Omits sites whose file does not exist or has no such line. */
+static void html_source_write(struct command_source *subject, const struct scene_mark *const *marks,
+                              const uint32_t *sites, uint32_t count, FILE *f)
+{
+    struct map written = {0};
+    struct html_source_file kept = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        if (!sites[i] || map_get(&written, sites[i], 0))
+            continue;
+        struct symbol_location site =
+            symbolize(subject->sites, marks[i]->event->process, marks[i]->event->site);
+        const char *text = site.line > 0 && *site.path ? html_source_text(&kept, site.path) : NULL;
+        if (!text || !html_source_line(text, site.line))
+            continue;
+        int first = site.line > AROUND ? site.line - AROUND : 1;
+        fprintf(f, "%s\"%u\":{\"first\":%d,\"line\":%d,\"lines\":[", written.count ? "," : "",
+                sites[i], first, site.line);
+        html_source_write_lines(f, text, first, site.line + AROUND);
+        fputs("]}", f);
+        map_put(&written, sites[i], 0, &written);
+    }
+    map_free(&written);
+    free(kept.path);
+    free(kept.text);
+}
+
 #define NAMES_MOST_PT 260.0 /* maximum width of the column of names */
 
 /* ---- the events ---- */
 
-static int by_position(const void *a, const void *b)
+static int html_data_compare_positions(const void *a, const void *b)
 {
     const struct scene_mark *x = *(const struct scene_mark *const *)a,
                             *y = *(const struct scene_mark *const *)b;
@@ -27,7 +97,7 @@ static int by_position(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void sort_marks(struct html_scene *w)
+static void html_data_sort_marks(struct html_scene *w)
 {
     w->count = w->scene->mark_count;
     w->marks = xmalloc((w->count + 1) * sizeof *w->marks);
@@ -35,7 +105,7 @@ static void sort_marks(struct html_scene *w)
     for (uint32_t i = 0; i < w->count; i++)
         w->marks[i] = &w->scene->marks[i];
     if (w->count)
-        qsort(w->marks, w->count, sizeof *w->marks, by_position);
+        qsort(w->marks, w->count, sizeof *w->marks, html_data_compare_positions);
     for (uint32_t i = 0; i < w->count; i++)
         w->place_of[w->marks[i] - w->scene->marks] = i;
 }
@@ -95,7 +165,7 @@ static void html_data_find_kinds(struct html_scene *w)
     }
 }
 
-static void find_sites(struct html_scene *w)
+static void html_data_find_sites(struct html_scene *w)
 {
     w->sites = xcalloc(w->count, sizeof *w->sites);
     for (uint32_t i = 0; i < w->count; i++) {
@@ -213,7 +283,7 @@ static uint32_t *html_data_first_marks(const struct html_scene *w)
 }
 
 /* Writes synchronization points and immediate causes, as indices of marks. */
-static void write_order(const struct html_scene *w)
+static void html_data_write_order(const struct html_scene *w)
 {
     uint32_t *mark = html_data_first_marks(w);
     fputs(",\n\"point\":[", w->f);
@@ -237,7 +307,7 @@ static void write_order(const struct html_scene *w)
 }
 
 /* Writes each event's number on its line, as the difference to the previous mark of that line. */
-static void write_event_numbers(const struct html_scene *w)
+static void html_data_write_event_numbers(const struct html_scene *w)
 {
     struct map last = {0};
     fputs(",\n\"num\":[", w->f);
@@ -253,7 +323,7 @@ static void write_event_numbers(const struct html_scene *w)
 
 /* Writes the events of deadlocks as pairs of event ids: that by which a thread waits, and that by
  * which the holder entered. */
-static void write_stuck(const struct html_scene *w)
+static void html_data_write_stuck(const struct html_scene *w)
 {
     const struct event_diagram *p = w->data->picture;
     fputs(",\n\"stuck\":[", w->f);
@@ -266,7 +336,7 @@ static void write_stuck(const struct html_scene *w)
     fputs("]", w->f);
 }
 
-static void write_texts(struct html_scene *w)
+static void html_data_write_texts(struct html_scene *w)
 {
     bool comma = false;
     fputs(",\n\"texts_of\":{", w->f);
@@ -283,9 +353,9 @@ static void write_texts(struct html_scene *w)
     fputs("}", w->f);
 }
 
-static void write_events(struct html_scene *w)
+static void html_data_write_events(struct html_scene *w)
 {
-    write_event_numbers(w);
+    html_data_write_event_numbers(w);
     html_data_write_numbers(w, "lines_of", html_data_line);
     html_data_write_numbers(w, "row", html_data_row);
     html_data_write_numbers(w, "col", html_data_column);
@@ -302,14 +372,14 @@ static void write_events(struct html_scene *w)
     html_data_write_nonzero(w, "fold", html_data_fold);
     html_data_write_numbers(w, "chain", html_data_chain);
     html_data_write_numbers(w, "doubts", html_data_doubts);
-    write_order(w);
-    write_texts(w);
-    write_stuck(w);
+    html_data_write_order(w);
+    html_data_write_texts(w);
+    html_data_write_stuck(w);
 }
 
 /* ---- tables ---- */
 
-static void write_kinds(struct html_scene *w)
+static void html_data_write_kinds(struct html_scene *w)
 {
     static const struct target_color grey = {0.35, 0.35, 0.35};
     fputs(",\n\"types\":[", w->f);
@@ -330,7 +400,7 @@ static void write_kinds(struct html_scene *w)
     fputs("]", w->f);
 }
 
-static void write_label(const struct html_scene *w, uint32_t line, struct map *written)
+static void html_data_write_label(const struct html_scene *w, uint32_t line, struct map *written)
 {
     if (!line || map_get(written, line, 0))
         return;
@@ -339,14 +409,14 @@ static void write_label(const struct html_scene *w, uint32_t line, struct map *w
     map_put(written, line, 0, written);
 }
 
-static void write_tables(struct html_scene *w)
+static void html_data_write_tables(struct html_scene *w)
 {
     struct map written = {0};
     fputs(",\n\"labels\":{", w->f);
     for (uint32_t i = 0; i < w->count; i++) {
-        write_label(w, html_data_event_at(w, i)->at.line, &written);
-        write_label(w, html_data_event_at(w, i)->about, &written);
-        write_label(w, html_data_event_at(w, i)->thread, &written);
+        html_data_write_label(w, html_data_event_at(w, i)->at.line, &written);
+        html_data_write_label(w, html_data_event_at(w, i)->about, &written);
+        html_data_write_label(w, html_data_event_at(w, i)->thread, &written);
     }
     fputs("},\n\"palette\":[", w->f);
     map_free(&written);
@@ -398,7 +468,7 @@ static void html_data_write_json(FILE *f, struct json_object *o)
 }
 
 /* Writes the fragment of the address with which the page opens: the selected events of a view. */
-static void write_selected(const struct view_state *place, FILE *f)
+static void html_data_write_selected(const struct view_state *place, FILE *f)
 {
     char selected[48], second[48];
     event_id_print(selected, sizeof selected, place->selected);
@@ -412,7 +482,7 @@ static void write_selected(const struct view_state *place, FILE *f)
 }
 
 /* Writes the notes of the whole run: those at events outside the page can be read, too. */
-static void write_notes(const struct note_file *notes, FILE *f)
+static void html_data_write_notes(const struct note_file *notes, FILE *f)
 {
     fputs("[", f);
     for (uint32_t i = 0; i < notes->count; i++) {
@@ -425,7 +495,8 @@ static void write_notes(const struct note_file *notes, FILE *f)
     fputs("]", f);
 }
 
-static void write_legend_words(const char *name, const char *const *words, unsigned count, FILE *f)
+static void html_data_write_legend_words(const char *name, const char *const *words, unsigned count,
+                                         FILE *f)
 {
     fprintf(f, "\"%s\":[", name);
     for (unsigned i = 0; i < count; i++) {
@@ -435,13 +506,13 @@ static void write_legend_words(const char *name, const char *const *words, unsig
     fputs("],", f);
 }
 
-static void write_legend(FILE *f)
+static void html_data_write_legend(FILE *f)
 {
     fputs("{", f);
-    write_legend_words("styles", legend_style_words, STYLE_END + 1, f);
-    write_legend_words("arrows", legend_arrow_words, ARROW_MIGRATE + 1, f);
-    write_legend_words("relations", legend_relation_words, ORDER_UNKNOWN + 1, f);
-    write_legend_words("verbs", legend_relation_verbs, ORDER_UNKNOWN + 1, f);
+    html_data_write_legend_words("styles", legend_style_words, STYLE_END + 1, f);
+    html_data_write_legend_words("arrows", legend_arrow_words, ARROW_MIGRATE + 1, f);
+    html_data_write_legend_words("relations", legend_relation_words, ORDER_UNKNOWN + 1, f);
+    html_data_write_legend_words("verbs", legend_relation_verbs, ORDER_UNKNOWN + 1, f);
     fputs("\"deadlock\":", f);
     html_text_json(f, legend_deadlock_words);
     fputs("}", f);
@@ -467,27 +538,27 @@ bool html_data_write(const struct command *command, const struct html_data *data
         .data = data, .book = &data->subject->source.book, .scene = data->scene, .f = f};
     w.names_pt = fmin(data->scene->names_pt, NAMES_MOST_PT);
     w.shift_pt = w.names_pt - data->scene->names_pt;
-    sort_marks(&w);
+    html_data_sort_marks(&w);
     bool good = html_data_request_causes(command, &w);
     if (good) {
         html_data_find_kinds(&w);
-        find_sites(&w);
+        html_data_find_sites(&w);
         html_scene_write(&w);
-        write_events(&w);
-        write_kinds(&w);
+        html_data_write_events(&w);
+        html_data_write_kinds(&w);
         good = html_reasons_write(command, &w);
         fputs(",\n\"source\":{", f);
         if (data->source)
             html_source_write(data->subject, w.marks, w.sites, w.count, f);
         fputs("},\n\"open\":", f);
-        write_selected(&data->picture->place, f);
+        html_data_write_selected(&data->picture->place, f);
         fputs(",\n\"notes\":", f);
-        write_notes(&data->picture->notes, f);
+        html_data_write_notes(&data->picture->notes, f);
         fputs(",\n\"blocked\":", f);
         html_data_write_json(f, data->blocked);
-        write_tables(&w);
+        html_data_write_tables(&w);
         fputs(",\n\"legend\":", f);
-        write_legend(f);
+        html_data_write_legend(f);
         fputs("}\n", f);
     }
     html_data_free_scene(&w);

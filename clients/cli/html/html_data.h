@@ -3,8 +3,8 @@
 #ifndef CLIENTS_CLI_HTML_HTML_DATA_H
 #define CLIENTS_CLI_HTML_HTML_DATA_H
 
-#include "clients/cli/diagram.h"
 #include "clients/cli/command_source.h"
+#include "clients/cli/diagram.h"
 #include "render/scene.h"
 
 struct json_object;

@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "clients/cli/html/html_page.h"
 
-#include "clients/cli/html/html_text.h"
 #include "base/alloc.h"
+#include "clients/cli/html/html_scene.h"
 
 #include <errno.h>
 #include <glib.h>

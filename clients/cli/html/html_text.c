@@ -1,6 +1,9 @@
-#include "clients/cli/html/html_text.h"
+/* Texts of a trace inside a web page, escaped so that no name in a program can become anything but
+ * text. */
+#include "clients/cli/html/html_scene.h"
 
 #include "base/alloc.h"
+#include "base/text_hash.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -90,17 +93,9 @@ void html_text_html(FILE *f, const char *text)
 
 /* ---- distinct strings ---- */
 
-static uint64_t html_text_hash(const char *text)
-{
-    uint64_t h = 14695981039346656037u;
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 1099511628211u;
-    return h;
-}
-
 uint32_t html_text_number(struct html_text_strings *strings, const char *text)
 {
-    uint64_t h = html_text_hash(text), i = 0;
+    uint64_t h = text_hash_add(TEXT_HASH_EMPTY, text, strlen(text)), i = 0;
     for (uintptr_t known; (known = (uintptr_t)map_get(&strings->index, h, i)) != 0; i++)
         if (strcmp(strings->items[known - 1], text) == 0)
             return (uint32_t)(known - 1);

@@ -3,22 +3,20 @@
  * creation; if its creation did not pass through pthread_create or thrd_create, its start event is
  * marked as uncertain. */
 #define _GNU_SOURCE
-#include "clients/libpoet/core/seccomp_allowed.h"
-#include "clients/libpoet/core/ring_slots.h"
 #include "clients/libpoet/core/foreign_threads.h"
+#include "clients/libpoet/core/ring_slots.h"
+#include "clients/libpoet/core/seccomp_allowed.h"
 
-#include "clients/libpoet/interpose/thread_lifetime.h"
-#include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/cxx_runtime.h"
 #include "clients/libpoet/core/interposer.h"
-#include "clients/libpoet/core/server_connection.h"
-#include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/modules.h"
 #include "clients/libpoet/core/record.h"
-#include "clients/libpoet/core/untraced_runtimes.h"
-#include "clients/libpoet/core/thread_info.h"
+#include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/tracer_lock.h"
+#include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/untraced_uses.h"
+#include "clients/libpoet/interpose/thread_lifetime.h"
 #include "wire/event_types.h"
 #include "wire/replay_schedule.h"
 #include "wire/slot.h"

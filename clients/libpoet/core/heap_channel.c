@@ -38,7 +38,7 @@ struct poet_heap_where poet_heap_where(void)
     if (UNLIKELY(!t || !t->queue))
         return (struct poet_heap_where){0};
     struct poet_heap_where where = {.thread = t->queue->thread,
-                                    .records = !t->busy && !t->off_depth,
+                                    .records = !t->busy && !thread_is_off(t),
                                     .measures = t->profile != NULL,
                                     .stacks = t->stacks.innermost || t->stacks.own_bytes};
     if (t->last.line == where.thread)

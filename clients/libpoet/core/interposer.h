@@ -111,6 +111,8 @@ union sigval;
     R(int, sigqueue, sigqueue, (pid_t, int, const union sigval))                                 \
     R(int, pthread_sigqueue, pthread_sigqueue, (pthread_t, int, const union sigval))             \
     R(int, sigaction, sigaction, (int, const struct sigaction *, struct sigaction *))            \
+    R(int, pthread_sigmask, pthread_sigmask, (int, const sigset_t *, sigset_t *))                \
+    R(int, sigprocmask, sigprocmask, (int, const sigset_t *, sigset_t *))                        \
     R(int, siginterrupt, siginterrupt, (int, int))                                               \
     R(handler_function, sysv_signal, __sysv_signal, (int, handler_function))                     \
     R(int, sigwait, sigwait, (const sigset_t *, int *))                                          \

@@ -1,8 +1,7 @@
 /* Included before every file of libpoet. A program may define functions of the C library itself (a
  * runtime with its own threads defines pthread_*, poll, dl_iterate_phdr), which must not be called
- * before it is ready, or from outside of its threads: libpoet calls the C library's
- * (libc_binding.c). The calls below go through a table, since libpoet interposes some of them
- * itself.
+ * before it is ready, or from outside of its threads: libpoet and its companion libraries call the
+ * C library's. The calls below go through a table, since libpoet interposes some of them itself.
  *
  * Memory comes from the system, never from the program's malloc: a signal handler may need it. */
 #ifndef CLIENTS_LIBPOET_CORE_LIBC_CALLS_H
@@ -42,7 +41,11 @@ struct libc_calls {
 #undef L
 };
 extern struct libc_calls libc_calls;
+/* Binds all calls to the C library to the C library itself. */
 void libc_calls_find(void);
+/* Returns the C library's function, of the newest version, or NULL if it is not found. */
+void *libc_bind_found(const char *name);
+/* Serve as realloc() and free(), of pages of the system. */
 void *pages_resize(void *pages, size_t bytes);
 void pages_free(void *pages);
 #pragma GCC visibility pop

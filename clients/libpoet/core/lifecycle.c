@@ -3,43 +3,39 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/core/lifecycle.h"
 
-#include "clients/libpoet/interpose/input_calls.h"
-#include "clients/libpoet/interpose/child_process.h"
-#include "clients/libpoet/interpose/thread_lifetime.h"
-#include "clients/libpoet/core/seccomp_allowed.h"
-#include "clients/libpoet/core/tracer_clock.h"
-#include "clients/libpoet/core/type_codes.h"
-#include "clients/libpoet/core/interposer.h"
-#include "clients/libpoet/core/descriptor.h"
-#include "clients/libpoet/core/environment.h"
-#include "clients/libpoet/core/seccomp_install.h"
-#include "clients/libpoet/core/fork_reset.h"
-#include "clients/libpoet/core/untraced_imports.h"
-#include "clients/libpoet/core/server_launch.h"
-#include "clients/libpoet/core/trace_line.h"
-#include "clients/libpoet/core/server_connection.h"
-#include "clients/libpoet/core/tracer_lock.h"
-#include "clients/libpoet/core/lost_events.h"
-#include "clients/libpoet/core/modules.h"
 #include "clients/libpoet/core/child_preload.h"
-#include "clients/libpoet/core/record.h"
-#include "clients/libpoet/core/untraced_runtimes.h"
-#include "clients/libpoet/core/stderr_log.h"
-#include "clients/libpoet/core/report_request.h"
-#include "clients/libpoet/core/socket_sender.h"
-#include "clients/libpoet/core/shared_objects.h"
+#include "clients/libpoet/core/environment.h"
 #include "clients/libpoet/core/foreign_threads.h"
-#include "clients/libpoet/core/message_text.h"
+#include "clients/libpoet/core/fork_reset.h"
+#include "clients/libpoet/core/interposer.h"
+#include "clients/libpoet/core/lost_events.h"
 #include "clients/libpoet/core/message_queue.h"
+#include "clients/libpoet/core/message_text.h"
+#include "clients/libpoet/core/modules.h"
+#include "clients/libpoet/core/record.h"
+#include "clients/libpoet/core/seccomp_allowed.h"
+#include "clients/libpoet/core/seccomp_install.h"
+#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/server_launch.h"
+#include "clients/libpoet/core/shared_objects.h"
+#include "clients/libpoet/core/socket_sender.h"
+#include "clients/libpoet/core/stderr_log.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer_clock.h"
+#include "clients/libpoet/core/tracer_lock.h"
+#include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/untraced_uses.h"
-#include "clients/libpoet/core/variables.h"
-#include "clients/libpoet/profile/measurement_choice.h"
-#include "clients/libpoet/profile/instrument_hooks.h"
-#include "clients/libpoet/profile/user_metrics.h"
-#include "clients/libpoet/profile/function_filter.h"
-#include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/core/wait_stack.h"
+#include "clients/libpoet/interpose/child_process.h"
+#include "clients/libpoet/interpose/input_calls.h"
+#include "clients/libpoet/interpose/thread_lifetime.h"
 #include "clients/libpoet/poet.h"
+#include "clients/libpoet/profile/function_filter.h"
+#include "clients/libpoet/profile/instrument_hooks.h"
+#include "clients/libpoet/profile/measurement_choice.h"
+#include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/profile/user_metrics.h"
 #include "clients/libpoet/replay/thread_schedule.h"
 #include "wire/endpoint.h"
 #include "wire/limits.h"
@@ -152,7 +148,7 @@ static void lifecycle_encode_hello(struct encoder *out)
     for (size_t i = 0; i < size; i += strlen(text + i) + 1)
         encode_argument(out, message_text_limit(text + i, LIMIT_TEXT_BYTES - 1));
     if (!is_child) /* (other threads may be changing the environment) */
-        variables_encode(out, environment);
+        environment_encode(out, environment);
     encoder_end_message(out);
 }
 
@@ -234,7 +230,7 @@ static void lifecycle_permit_server(int fd)
 static bool lifecycle_introduce(int fd, unsigned timeout_ms, struct error *why)
 {
     process_instance = random_number();
-    fd = descriptor_aside(server_connection_move_fd(fd, 3));
+    fd = server_connection_move_aside(server_connection_move_fd(fd, 3));
     trace_lines_begin();
     struct encoder out = {0};
     lifecycle_encode_hello(&out);
@@ -256,6 +252,7 @@ static bool lifecycle_introduce(int fd, unsigned timeout_ms, struct error *why)
         stderr_log_print_once("%s", complaint);
     if (welcome && (!server_needs_socket || socket_sender_begin())) {
         user_metrics_announce();
+        measurement_choice_announce();
         lifecycle_permit_server(fd);
         return true;
     }
@@ -438,7 +435,6 @@ static void lifecycle_begin_child(void)
     type_code_forked();
     socket_sender_forked();
     modules_forked();
-    untraced_use_forked();
     thread_lifetime_forked(was_traced);
     child_fork_begin(forked.high == child_key_high() ? forked.low : 0);
 }
@@ -502,6 +498,7 @@ static void lifecycle_start_process(void)
     child_preload_begin();
     function_filter_begin();
     modules_begin();
+    wait_stack_begin();
     tracer_clock_begin();
     server_begin();
     bool first = !environment_get("POET_RUN");

@@ -5,23 +5,24 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/core/modules.h"
 
-#include "clients/libpoet/core/seccomp_allowed.h"
-#include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/cxx_runtime.h"
-#include "clients/libpoet/core/interposer.h"
+#include "clients/libpoet/core/elf_notes.h"
 #include "clients/libpoet/core/environment.h"
 #include "clients/libpoet/core/fork_reset.h"
-#include "clients/libpoet/core/trace_line.h"
-#include "clients/libpoet/core/tracer_lock.h"
-#include "clients/libpoet/core/elf_notes.h"
-#include "clients/libpoet/core/sync_object.h"
-#include "clients/libpoet/core/record.h"
-#include "clients/libpoet/core/untraced_runtimes.h"
-#include "clients/libpoet/core/stderr_log.h"
-#include "clients/libpoet/profile/function_filter.h"
+#include "clients/libpoet/core/interposer.h"
 #include "clients/libpoet/core/message_queue.h"
+#include "clients/libpoet/core/record.h"
+#include "clients/libpoet/core/seccomp_allowed.h"
+#include "clients/libpoet/core/stderr_log.h"
+#include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer_arena.h"
+#include "clients/libpoet/core/tracer_lock.h"
+#include "clients/libpoet/core/untraced_uses.h"
 #include "clients/libpoet/next_symbol.h"
+#include "clients/libpoet/profile/function_filter.h"
+#include "clients/libpoet/unwind/unwind_rules.h"
 #include "wire/message.h"
 #include "wire/program_messages.h"
 
@@ -33,7 +34,6 @@
 #include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -74,8 +74,8 @@ static size_t kept_bytes = KEPT_BYTES; /* no more is reserved beyond that */
 
 bool modules_trace_untraced, modules_cxx, modules_interpreter;
 static bool under_record, record_all;
-static uintptr_t interpreter_data; /* Python's, 0: there is none */
 static const char *include, *exclude;
+static uintptr_t interpreter_data; /* Python's, 0: there is none */
 
 /* ---- reading the loader's list ---- */
 
@@ -409,12 +409,11 @@ static int module_note_present(struct dl_phdr_info *info, size_t size, void *con
 static void module_report_not_reserved(void)
 {
     static bool reported;
-    if (reported)
-        return;
+    if (!reported)
+        stderr_log_print(
+            "libraries were unloaded and their addresses could not be reserved; code in them may "
+            "be shown with names of libraries loaded later");
     reported = true;
-    stderr_log_print(
-        "libraries were unloaded and their addresses could not be reserved; code in them may be "
-        "shown with names of libraries loaded later");
 }
 
 /* Reserves its addresses. Returns false if there is no room for that, or something else is mapped
@@ -461,6 +460,21 @@ static void module_reserve_closed(struct traced_thread *t)
     errno = saved;
 }
 
+/* Returns the name of a library that was opened; NULL if it is not known.  (dlinfo would change
+ * what dlerror returns.) */
+static const char *module_opened_name(void *handle)
+{
+    bool library = handle && handle != RTLD_NEXT;
+    uintptr_t bias = library ? ((const struct link_map *)handle)->l_addr : 0;
+    const char *name = NULL;
+    latch_lock(&module_lock);
+    for (unsigned i = 0; i < atomic_load(&module_count) && !name; i++)
+        if (library && !modules[i].kept && modules[i].bias == bias && modules[i].path)
+            name = base_name(modules[i].path);
+    latch_unlock(&module_lock);
+    return name;
+}
+
 __attribute__((visibility("default"))) int dlclose(void *handle);
 
 /* dlclose(3): a library is announced to the server before it is closed, and no other library is
@@ -473,8 +487,13 @@ int dlclose(void *handle)
         *(void **)&call = next_call("dlclose");
         atomic_store(&real_dlclose, call);
     }
-    modules_announce_opened(thread_present());
+    struct traced_thread *t = thread_present();
+    modules_announce_opened(t);
+    struct running_close outer = running_close_begin(
+        t && !t->busy ? module_opened_name(handle) : NULL, __builtin_frame_address(0));
     int result = call ? call(handle) : -1;
+    unwind_rules_forget();
+    running_close_end(outer);
     module_reserve_closed(thread_present());
     return result;
 }
@@ -506,12 +525,16 @@ const char *modules_path(uintptr_t address, uintptr_t *bias)
     return m ? m->path : NULL;
 }
 
+__thread uintptr_t modules_library_function __attribute__((tls_model("initial-exec")));
+
 static _Unwind_Reason_Code module_find_outside(struct _Unwind_Context *context, void *result)
 {
     uintptr_t site = _Unwind_GetIP(context) - 1;
     const struct module *m = module_find(site);
-    if (m && (m->owner >= OWNER_RUNTIME || cxx_in_library(site)))
+    if (m && (m->owner >= OWNER_RUNTIME || cxx_in_library(site))) {
+        modules_library_function = site;
         return _URC_NO_REASON;
+    }
     *(uintptr_t *)result = m && (m->records || m->owner == OWNER_PROGRAM) ? site : 0;
     return _URC_END_OF_STACK;
 }

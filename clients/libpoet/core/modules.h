@@ -51,6 +51,9 @@ const char *modules_path(uintptr_t address, uintptr_t *bias);
 /* Returns the site of a call by traced code: the call itself, or, within an inline function of the
  * C++ library, the caller of that. */
 uintptr_t modules_user_site(uintptr_t site);
+/* An address in the outermost function of the C++ library around the calling thread's last call
+ * from within one for which these returned a site. */
+extern __thread uintptr_t modules_library_function __attribute__((tls_model("initial-exec")));
 extern bool modules_cxx; /* a C++ runtime is loaded */
 static inline uintptr_t site_of_traced(uintptr_t site)
 {

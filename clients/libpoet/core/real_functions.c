@@ -1,15 +1,12 @@
 /* The real functions behind the interposed calls, looked up once. */
 #define _GNU_SOURCE
-#include "clients/libpoet/core/libc_binding.h"
 #include "clients/libpoet/core/interposer.h"
 #include "clients/libpoet/core/libc_calls.h"
 #include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/next_symbol.h"
 #include "wire/event_types.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct real_functions real_functions;

@@ -2,20 +2,20 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/core/record.h"
 
+#include "clients/libpoet/core/lost_events.h"
+#include "clients/libpoet/core/message_queue.h"
+#include "clients/libpoet/core/modules.h"
+#include "clients/libpoet/core/ring_slots.h"
+#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/sync_object.h"
+#include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/core/tracer_clock.h"
 #include "clients/libpoet/core/type_codes.h"
-#include "clients/libpoet/core/trace_line.h"
-#include "clients/libpoet/core/server_connection.h"
-#include "clients/libpoet/core/lost_events.h"
-#include "clients/libpoet/core/modules.h"
-#include "clients/libpoet/core/sync_object.h"
-#include "clients/libpoet/core/ring_slots.h"
-#include "clients/libpoet/core/message_queue.h"
-#include "clients/libpoet/core/running_handler.h"
-#include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/untraced_uses.h"
-#include "clients/libpoet/profile/cpu_clock.h"
+#include "clients/libpoet/core/wait_stack.h"
 #include "clients/libpoet/profile/activity.h"
+#include "clients/libpoet/profile/cpu_clock.h"
 #include "clients/libpoet/profile/region_owner.h"
 #include "clients/libpoet/replay/thread_schedule.h"
 #include "wire/event_types.h"
@@ -213,12 +213,14 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
         message_queue_report_untraced(t);
     if (r->site && r->site - t->module_start >= t->module_bytes)
         modules_check_caller(t, r->site);
-    struct record_measured measured = record_measured_now(t, r->payload_bytes);
-    uint32_t bytes = measured.bytes + r->payload_bytes;
+    uint32_t stack_bytes = r->stack ? (uint32_t)sizeof *r->stack : 0;
+    struct record_measured measured = record_measured_now(t, stack_bytes + r->payload_bytes);
+    uint32_t bytes = measured.bytes + stack_bytes + r->payload_bytes;
     uint64_t slots = 1 + slot_follow(bytes);
     bool room = LIKELY(ring_slots_fit(t, slots)) || ring_slots_wait(t, slots);
     if (LIKELY(room))
-        record_reserve_slots(ring_slots_get(t, t->head + SLOTS_AHEAD));
+        for (uint64_t i = 0; i < slots && i < 2; i++)
+            record_reserve_slots(ring_slots_get(t, t->head + SLOTS_AHEAD + i));
     /* numbers that could not be announced are not taken */
     if (!room && t->lost_events.count + 2 > LOST_RANGES && !lost_events_hand_over(t)) {
         lost_events_count_dropped(t, r->take_a + (r->b ? r->take_b : 0));
@@ -239,7 +241,8 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
         uint16_t doubt = r->flags & SLOT_DOUBT(UINT16_MAX) ? 0 : record_consume_doubt(t);
         *ring_slots_get(t, t->head) =
             (struct ring_slot){.shape = r->shape,
-                               .flags = r->flags | doubt | (measured.bytes ? SLOT_MEASURED : 0),
+                               .flags = r->flags | doubt | (measured.bytes ? SLOT_MEASURED : 0) |
+                                        (r->stack ? SLOT_STACK : 0),
                                .payload_bytes = bytes,
                                .time_ns = record_slot_time(t, r, now),
                                .site = r->site,
@@ -255,8 +258,10 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
             record_skip_activity(t, now);
         else
             record_encode_measured(t, &measured, now);
+        if (r->stack)
+            ring_slots_put_payload(t, measured.bytes, r->stack, stack_bytes);
         if (r->payload_bytes)
-            ring_slots_put_payload(t, measured.bytes, r->payload, r->payload_bytes);
+            ring_slots_put_payload(t, measured.bytes + stack_bytes, r->payload, r->payload_bytes);
         ring_slots_publish(t, slots);
     } else {
         lost_events_add(t, line_a, a, r->take_a);
@@ -368,7 +373,8 @@ void record_request(struct traced_thread *t, uint16_t type, struct trace_line *l
                     uintptr_t site)
 {
     char text[64];
-    size_t length = running_handler_text(text, sizeof text);
+    size_t length = running_context_text(text, sizeof text);
+    struct slot_stack stack;
     record_write(t,
                  &(struct record){.shape = type,
                                   .flags = length ? SLOT_TEXT : 0,
@@ -377,7 +383,8 @@ void record_request(struct traced_thread *t, uint16_t type, struct trace_line *l
                                   .about = about,
                                   .site = site,
                                   .payload = text,
-                                  .payload_bytes = (uint32_t)length},
+                                  .payload_bytes = (uint32_t)length,
+                                  .stack = site ? wait_stack_read(site, &stack) : NULL},
                  NULL);
 }
 

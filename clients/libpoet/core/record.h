@@ -30,6 +30,7 @@ struct record {
     uint32_t count;
     const void *payload;
     uint32_t payload_bytes;
+    const struct slot_stack *stack; /* NULL: none */
     bool answers; /* what the text says must be the same in a replayed run */
 };
 
@@ -47,7 +48,8 @@ void record_refused(struct traced_thread *thread, const struct trace_line *line,
 /* Writes a single event without partners. Returns its number. */
 uint64_t record_event(struct traced_thread *thread, uint16_t type, struct trace_line *line,
                       uint32_t about, uintptr_t site);
-/* Writes the event by which a thread requests an object, and may wait for it. */
+/* Writes the event by which a thread requests an object for which it may have to wait, with its
+ * call stack. */
 void record_request(struct traced_thread *thread, uint16_t type, struct trace_line *line,
                     uint32_t about, uintptr_t site);
 

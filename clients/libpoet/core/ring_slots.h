@@ -26,8 +26,8 @@ static inline bool ring_slots_fit(struct traced_thread *t, uint64_t slots)
     return t->head + slots - t->tail <= t->mask + 1;
 }
 
-/* Waits for the server while the queue is full, up to a bound, and once a stall. Returns false if
- * there is no room. */
+/* Makes room in a full queue: by a larger one, or by waiting for the server, up to a bound, and
+ * once a stall. Returns false if there is no room. */
 bool ring_slots_wait(struct traced_thread *thread, uint64_t slots);
 
 static inline struct ring_slot *ring_slots_get(struct traced_thread *t, uint64_t i)
@@ -59,5 +59,12 @@ bool ring_slots_control(struct traced_thread *thread, enum message_type type,
 /* Returns the thread's last event; line 0: none. */
 struct event_id ring_slots_last(struct traced_thread *thread);
 
+/* ---- a full queue is replaced by a larger one ---- */
+
+void queue_drop_older(struct older_queue *older); /* Unmaps it. */
+void queue_grow_forget(const struct traced_thread *thread); /* Called when its queue is done. */
+void queue_grow_forked(void); /* Called in a child after fork. */
+
 #pragma GCC visibility pop
+
 #endif

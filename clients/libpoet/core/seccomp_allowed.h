@@ -4,6 +4,7 @@
 #define CLIENTS_LIBPOET_CORE_SECCOMP_ALLOWED_H
 
 #include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,6 +37,10 @@ static inline bool seccomp_allows(enum seccomp_need what)
     return !(atomic_load_explicit(&seccomp_denied, memory_order_relaxed) & 1u << what);
 }
 
+/* Evaluates a filter for a system call, in the part of classic BPF that seccomp(2) accepts. Returns
+ * SECCOMP_RET_*; SECCOMP_RET_KILL_PROCESS if the kernel would not accept the filter. */
+uint32_t seccomp_bpf_run(const struct sock_filter *filter, unsigned count,
+                         const struct seccomp_data *call);
 /* Returns what such a filter does not allow, as bits. With NULL the filter cannot be read, and
  * everything counts as denied that libpoet can do without. */
 uint32_t seccomp_denied_by(const struct sock_filter *filter, unsigned count);
@@ -44,4 +49,5 @@ uint32_t seccomp_denied_by(const struct sock_filter *filter, unsigned count);
 bool seccomp_filter_is_none(void);
 
 #pragma GCC visibility pop
+
 #endif

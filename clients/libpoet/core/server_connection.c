@@ -3,23 +3,22 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/core/server_connection.h"
 
-#include "clients/libpoet/core/seccomp_allowed.h"
-#include "clients/libpoet/core/tracer_clock.h"
-#include "clients/libpoet/core/descriptor.h"
-#include "clients/libpoet/core/interposer.h"
 #include "clients/libpoet/core/environment.h"
-#include "clients/libpoet/core/queue_grow.h"
-#include "clients/libpoet/core/trace_line.h"
-#include "clients/libpoet/core/tracer_lock.h"
-#include "clients/libpoet/core/stderr_log.h"
+#include "clients/libpoet/core/interposer.h"
+#include "clients/libpoet/core/ring_slots.h"
+#include "clients/libpoet/core/seccomp_allowed.h"
 #include "clients/libpoet/core/socket_sender.h"
+#include "clients/libpoet/core/stderr_log.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer_clock.h"
+#include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/profile/region_owner.h"
 #include "wire/limits.h"
 #include "wire/message.h"
 #include "wire/profile_region.h"
-#include "wire/slot.h"
 #include "wire/program_messages.h"
+#include "wire/slot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +26,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -479,4 +480,84 @@ void server_forked(void)
     latch_reset(&server_send_latch);
     queue_grow_forked();
     server_connection_forget();
+}
+
+/* ---- descriptors ----
+ *
+ * Numbers of libpoet's own descriptors. The limit RLIMIT_NOFILE applies to a number only when it is
+ * opened, so that a descriptor beyond it uses none of the program's. */
+
+int server_connection_move_fd(int fd, int least)
+{
+    int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, least);
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
+/* Beyond the numbers of programs that rely on low ones. */
+#define DESCRIPTOR_HIGH 512
+/* The kernel's table has an entry for each number up to the highest, which each fork copies. */
+#define DESCRIPTOR_HIGHEST 4096
+
+/* As in the kernel (prlimit64(2)), whatever the C library's is. */
+struct descriptor_limits {
+    uint64_t now, most;
+};
+
+#define DESCRIPTOR_LIMITS 7 /* RLIMIT_NOFILE */
+
+static bool descriptor_limits(const struct descriptor_limits *set, struct descriptor_limits *were)
+{
+    return syscall(SYS_prlimit64, 0, DESCRIPTOR_LIMITS, set, were) == 0;
+}
+
+/* Returns whether no other thread could open files meanwhile, or change the limit. proc(5) has a
+ * directory for each. */
+static bool descriptor_alone(void)
+{
+    struct stat st;
+    return stat("/proc/self/task", &st) == 0 && st.st_nlink == 3;
+}
+
+/* In a child its parent's descriptor is there, too. */
+#define DESCRIPTOR_ROOM 16
+
+static bool descriptor_raise(const struct descriptor_limits *were)
+{
+    uint64_t now = were->now + DESCRIPTOR_ROOM, most = were->most;
+    if (descriptor_limits(&(struct descriptor_limits){now, most > now ? most : now}, NULL))
+        return true;
+    return most > were->now && descriptor_limits(&(struct descriptor_limits){most, most}, NULL);
+}
+
+/* Moves the descriptor beyond the limit, which is raised for one call, with no other thread and no
+ * signal handled. */
+static int descriptor_beyond(int fd)
+{
+    struct descriptor_limits were;
+    if (!descriptor_limits(NULL, &were) || were.now < 3 || were.now > DESCRIPTOR_HIGHEST ||
+        !descriptor_alone())
+        return fd;
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    if (descriptor_raise(&were)) {
+        fd = server_connection_move_fd(fd, (int)were.now);
+        descriptor_limits(&were, NULL);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return fd;
+}
+
+int server_connection_move_aside(int fd)
+{
+    int saved = errno;
+    if (fd >= 0 && seccomp_filter_is_none() && seccomp_allows(ALLOWED_LIMITS))
+        fd = descriptor_beyond(fd);
+    if (fd >= 0 && fd < DESCRIPTOR_HIGH)
+        fd = server_connection_move_fd(fd, DESCRIPTOR_HIGH);
+    errno = saved;
+    return fd;
 }

@@ -36,7 +36,7 @@ bool server_queue_create(struct traced_thread *thread,
                          uint32_t most_slots); /* Makes a queue and hands it over. */
 extern bool server_allows_remote; /* programs of other machines may be in the run */
 extern bool server_is_scarce; /* the server has little room */
-/* Queues that grow: queue_grow.c. */
+/* Queues that grow: ring_slots.c. */
 bool queue_may_grow(const struct traced_thread *thread);
 /* Makes memory that the server may map, of a fixed size. Returns its descriptor, or -1 if that is
  * not possible. */
@@ -64,6 +64,17 @@ void server_forked(void); /* Does the same in a child. */
 /* Called in a child: the connection belongs to its parent and stays. */
 void server_connection_abandon(void);
 unsigned server_wait_ms(void);
+
+/* ---- descriptors ----
+ *
+ * Numbers of libpoet's own file descriptors, which must not collide with the program's. */
+
+/* Duplicates the descriptor under a number of at least `least` and closes the old one. Returns `fd`
+ * itself if that fails. 0 to 2 belong to the program, even if it has closed them. */
+int server_connection_move_fd(int fd, int least);
+/* Moves the descriptor for good, beyond the numbers that the program may open, or as high as
+ * possible. */
+int server_connection_move_aside(int fd);
 
 #pragma GCC visibility pop
 #endif

@@ -2,6 +2,8 @@
 #ifndef CLIENTS_LIBPOET_CORE_SERVER_LAUNCH_H
 #define CLIENTS_LIBPOET_CORE_SERVER_LAUNCH_H
 
+#include "wire/message.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -24,6 +26,17 @@ void server_launch_done(void);
 void server_launch_wait(unsigned ms);
 /* Called by the process that started it: no other process will join. */
 void server_launch_end(void);
+
+/* ---- request for a report ----
+ *
+ * POET_REPORT: request for a report of the run, which the server writes when the run has ended. */
+
+/* Returns a message for the user if the server is an agent, which writes no report; once for this
+ * process and those that it starts. NULL: none. */
+const char *report_request_agent_message(void);
+/* Requests the report, if the user wants one; own: the server was started by this program. Returns
+ * a message for the user, or NULL. */
+const char *report_request_announce(struct encoder *out, bool own);
 
 #pragma GCC visibility pop
 #endif

@@ -10,7 +10,6 @@
 #include "clients/libpoet/core/lost_events.h"
 #include "clients/libpoet/core/socket_sender.h"
 
-#include "clients/libpoet/interpose/thread_lifetime.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/tracer_clock.h"
 #include "clients/libpoet/core/interposer.h"
@@ -187,7 +186,7 @@ static void socket_sender_send_round(struct encoder *out)
 static bool is_last(void)
 {
     char text[1024];
-    if (thread_lifetime_count())
+    if (atomic_load(&recorded_threads))
         return false;
     int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
@@ -312,7 +311,7 @@ void socket_sender_pause(unsigned most_ms)
 {
     socket_sender_flush(most_ms);
     /* other threads record until they are gone */
-    if (thread_lifetime_count() <= 1 && !socket_sender_count_unsent())
+    if (atomic_load(&recorded_threads) <= 1 && !socket_sender_count_unsent())
         socket_sender_send_sent(true);
 }
 

@@ -51,19 +51,6 @@ static void stderr_log_write(char line[STDERR_LOG_BYTES], size_t size)
     (void)ignored;
 }
 
-void stderr_log_print(const char *format, ...)
-{
-    char line[STDERR_LOG_BYTES];
-    if (!stderr_log_allowed())
-        return;
-    va_list ap;
-    va_start(ap, format);
-    size_t size = stderr_log_format(line, format, ap);
-    va_end(ap);
-    if (size)
-        stderr_log_write(line, size);
-}
-
 /* ---- once in a tree of processes ---- */
 
 #define STDERR_LOG_PRINTED "POET_SAID"
@@ -96,15 +83,28 @@ static bool stderr_log_was_printed(const char *line)
     return false;
 }
 
-void stderr_log_print_once(const char *format, ...)
+/* ---- printing ---- */
+
+static void stderr_log_print_list(bool once, const char *format, va_list ap)
 {
     char line[STDERR_LOG_BYTES];
-    if (!stderr_log_allowed())
-        return;
+    size_t size = stderr_log_allowed() ? stderr_log_format(line, format, ap) : 0;
+    if (size && !(once && stderr_log_was_printed(line)))
+        stderr_log_write(line, size);
+}
+
+void stderr_log_print(const char *format, ...)
+{
     va_list ap;
     va_start(ap, format);
-    size_t size = stderr_log_format(line, format, ap);
+    stderr_log_print_list(false, format, ap);
     va_end(ap);
-    if (size && !stderr_log_was_printed(line))
-        stderr_log_write(line, size);
+}
+
+void stderr_log_print_once(const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    stderr_log_print_list(true, format, ap);
+    va_end(ap);
 }

@@ -2,25 +2,24 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/core/sync_object.h"
 
-#include "clients/libpoet/core/tracer_arena.h"
-#include "clients/libpoet/core/interposer.h"
 #include "clients/libpoet/core/fork_reset.h"
-#include "clients/libpoet/core/trace_line.h"
-#include "clients/libpoet/core/server_connection.h"
-#include "clients/libpoet/core/tracer_lock.h"
+#include "clients/libpoet/core/interposer.h"
 #include "clients/libpoet/core/message_queue.h"
 #include "clients/libpoet/core/modules.h"
 #include "clients/libpoet/core/record.h"
+#include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/shared_objects.h"
-#include "clients/libpoet/core/thread_info.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer_arena.h"
+#include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/untraced_uses.h"
+#include "wire/annotation_text.h"
 #include "wire/program_messages.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdatomic.h>
-#include <sys/mman.h>
 
 #if !defined(OBJECTS_MAX)
 #define OBJECTS_MAX (1u << 23) /* objects beyond this number are not traced, which is reported */
@@ -106,6 +105,7 @@ static void sync_object_end_lifetime(struct traced_thread *t, struct sync_object
     atomic_store(&o->missed, false);
     atomic_store(&o->hidden, false);
     atomic_store(&o->counted, false);
+    atomic_store(&o->remarks, 0);
     o->marked = false;
     o->entry = 0;
 }
@@ -134,6 +134,115 @@ static void sync_object_report_held(struct traced_thread *t, uint32_t index,
         message_queue_send(t, MESSAGE_HELD, &body);
 }
 
+/* ---- destroyed objects ---- */
+
+#if defined(__GLIBC__) && __WORDSIZE == 64
+/* Returns where a destroyed object is marked: in the mark of a read-write lock, or behind what the
+ * C library uses of a semaphore or barrier. NULL: what the C library does with it shows it. */
+static uint64_t *sync_object_destroyed_mark(const void *address, enum sync_object_kind kind)
+{
+    char *p = (char *)(uintptr_t)address;
+    return kind == SYNC_RWLOCK                              ? sync_object_mark(address, kind)
+           : kind == SYNC_SEMAPHORE || kind == SYNC_BARRIER ? (uint64_t *)(void *)(p + 24)
+                                                            : NULL;
+}
+
+/* Returns whether the memory is that of an object that was destroyed, and not initialized since. */
+static bool sync_object_is_destroyed(const void *address, enum sync_object_kind kind)
+{
+    const uint64_t *mark = sync_object_destroyed_mark(address, kind);
+    if (kind == SYNC_MUTEX)
+        return ((const pthread_mutex_t *)address)->__data.__kind == -1;
+    if (kind == SYNC_CONDITION)
+        return ((const pthread_cond_t *)address)->__data.__wrefs & 4;
+    return mark && __atomic_load_n(mark, __ATOMIC_RELAXED) == ~sync_object_mark_value(address);
+}
+
+static void sync_object_mark_destroyed(const void *address, enum sync_object_kind kind)
+{
+    uint64_t *mark = sync_object_destroyed_mark(address, kind);
+    if (mark)
+        __atomic_store_n(mark, ~sync_object_mark_value(address), __ATOMIC_RELAXED);
+}
+
+void sync_object_forget_destroyed(const void *address, enum sync_object_kind kind)
+{
+    uint64_t *mark = sync_object_destroyed_mark(address, kind);
+    if (mark && sync_object_is_destroyed(address, kind))
+        __atomic_store_n(mark, 0, __ATOMIC_RELAXED);
+}
+
+/* Returns whether a thread holds the object or waits at it; of a condition variable that is not
+ * known, since threads that were woken count as waiters until they run. */
+static bool sync_object_is_in_use(const void *address, enum sync_object_kind kind)
+{
+    const unsigned *barrier = address; /* the number of arrivals, now and as the round began */
+    if (kind == SYNC_MUTEX)
+        return ((const pthread_mutex_t *)address)->__data.__nusers != 0;
+    if (kind == SYNC_RWLOCK) {
+        unsigned readers = ((const pthread_rwlock_t *)address)->__data.__readers;
+        return readers >> 3 || readers & 2;
+    }
+    return kind == SYNC_SEMAPHORE ? *(const uint64_t *)address >> 32 != 0
+                                  : kind == SYNC_BARRIER && barrier[0] != barrier[1];
+}
+#else
+static bool sync_object_is_destroyed(const void *address, enum sync_object_kind kind)
+{
+    return address && kind && false;
+}
+static void sync_object_mark_destroyed(const void *address, enum sync_object_kind kind)
+{
+    (void)address, (void)kind;
+}
+void sync_object_forget_destroyed(const void *address, enum sync_object_kind kind)
+{
+    (void)address, (void)kind;
+}
+static bool sync_object_is_in_use(const void *address, enum sync_object_kind kind)
+{
+    return address && kind && false;
+}
+#endif
+
+/* Returns the thread that records the end: a child after fork does not begin to record for that. */
+static struct traced_thread *sync_object_recorder(void)
+{
+    struct traced_thread *t = thread_self();
+    return t && !t->busy && !thread_is_off(t) ? t : NULL;
+}
+
+void sync_object_record_destroy(const void *address, enum sync_object_kind kind, uintptr_t site)
+{
+    struct traced_thread *t = site ? sync_object_recorder() : NULL;
+    struct sync_object *o = t ? sync_object_find(address, kind) : NULL;
+    if (!o || !trace_line_index(&o->line) ||
+        atomic_load_explicit(&o->line.remote, memory_order_relaxed))
+        return;
+    int saved = errno;
+    bool used = sync_object_is_in_use(address, kind);
+    record_write(t,
+                 &(struct record){.shape = TYPE_DESTROY,
+                                  .flags = used ? SLOT_TEXT : 0,
+                                  .a = thread_place(t),
+                                  .take_a = 1,
+                                  .about = trace_line_index(&o->line),
+                                  .site = site,
+                                  .payload = TEXT_IN_USE,
+                                  .payload_bytes = used ? sizeof TEXT_IN_USE - 1 : 0},
+                 NULL);
+    sync_object_mark_destroyed(address, kind);
+    errno = saved;
+}
+
+/* Records that a thread uses an object that was destroyed: its next event does. */
+static void sync_object_record_reuse(struct traced_thread *t, const struct sync_object *o)
+{
+    if (!t->busy && sync_object_is_destroyed(o->address, o->kind) &&
+        !atomic_load_explicit(&o->line.remote, memory_order_relaxed))
+        record_event(t, TYPE_REUSE, thread_place(t), trace_line_index(&o->line), 0);
+}
+
 struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_object *o,
                                     bool created)
 {
@@ -144,6 +253,7 @@ struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_ob
     if (trace_line_index(&o->line) && trace_line_is_over(&o->line))
         sync_object_end_lifetime(NULL, o);
     struct held_message held = sync_object_held_at_fork(o);
+    uint32_t before = trace_line_index(&o->line);
     if (!trace_line_index(&o->line)) {
         bool unknown;
         uint64_t key = shared_object_key(o, &unknown), identity[2] = {key, SHARED_KEYS};
@@ -163,8 +273,11 @@ struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_ob
         atomic_store_explicit(&o->line.life, thread->life, memory_order_relaxed);
         atomic_store_explicit(&o->line.index, index, memory_order_release);
     }
+    bool opened = trace_line_index(&o->line) != before;
     latch_unlock(&o->opening);
     busy_end(thread);
+    if (opened && !created)
+        sync_object_record_reuse(thread, o);
     return trace_line_index(&o->line) ? &o->line : sync_object_line_missed(thread, o);
 }
 
@@ -172,13 +285,6 @@ bool sync_object_renew_line(struct traced_thread *thread, struct trace_line *lin
 {
     return sync_object_line(thread, (void *)((char *)line - offsetof(struct sync_object, line)),
                             false);
-}
-
-/* Returns the thread that records the end: a child after fork does not begin to record for that. */
-static struct traced_thread *sync_object_recorder(void)
-{
-    struct traced_thread *t = thread_self();
-    return t && !t->busy && !t->off_depth ? t : NULL;
 }
 
 /* Other kinds may still be referenced: by waiters on a condition variable, or by threads that found
@@ -225,6 +331,7 @@ void sync_object_created(const void *address, enum sync_object_kind kind, uintpt
 {
     int saved = errno;
     sync_object_destroy(address, kind); /* it may have been another object's */
+    sync_object_forget_destroyed(address, kind);
     struct traced_thread *t = site ? thread_recording() : NULL;
     struct sync_object *o = t ? sync_object_get(address, kind) : NULL;
     if (o) {
@@ -237,34 +344,7 @@ void sync_object_created(const void *address, enum sync_object_kind kind, uintpt
     errno = saved;
 }
 
-/* ---- tasks: reused once they have no references ---- */
-
-static latch task_lock;
-static struct thread_info *task_pool;
-
-struct thread_info *thread_info_new(unsigned keepers)
-{
-    latch_lock(&task_lock);
-    struct thread_info *task = task_pool;
-    if (task)
-        task_pool = task->free_next;
-    latch_unlock(&task_lock);
-    if (!task)
-        task = tracer_arena_alloc(sizeof *task);
-    if (task)
-        *task = (struct thread_info){.keepers = keepers};
-    return task;
-}
-
-void thread_info_release(struct thread_info *task)
-{
-    if (atomic_fetch_sub(&task->keepers, 1) != 1)
-        return;
-    latch_lock(&task_lock);
-    task->free_next = task_pool;
-    task_pool = task;
-    latch_unlock(&task_lock);
-}
+/* ---- after a fork ---- */
 
 /* Resets each object, before the child records anything. */
 void sync_objects_begin_child(void)
@@ -283,6 +363,4 @@ void sync_objects_forked(void)
 {
     tracer_arena_forked();
     latch_reset(&sync_object_add_latch);
-    latch_reset(&task_lock);
-    task_pool = NULL;
 }

@@ -54,6 +54,7 @@ struct sync_object {
     _Atomic uint32_t hidden_by; /* the line of the thread that released it so, */
     uint64_t hidden_visit; /* and `visit` at that time */
     _Atomic int64_t units; /* SYNC_SEMAPHORE: lower bound of its value */
+    _Atomic uint8_t remarks; /* SYNC_SEMAPHORE: semaphores.c */
     bool marked; /* its memory has had the mark; under `opening` */
     bool begins; /* it was initialized, and has had no line since */
     bool in_shared; /* shared_objects.c: processes share it, or have shared it */
@@ -73,9 +74,10 @@ struct sync_object {
 
 /* A mutex or read-write lock may be created without a call (PTHREAD_MUTEX_INITIALIZER, every
  * std::mutex) at the address of a dead one: on the next frame, on the next thread's stack, in
- * memory that was freed. So the first recorded thread that holds it marks it, in a field that the C
- * library uses for other kinds of locks only; initialization of another one there overwrites the
- * mark. Returns NULL if such an object is created by calls only, or has no such field. */
+ * memory that was freed. The first recorded thread that holds it therefore marks it, in a field
+ * that the C library uses for other kinds of locks only; initialization of another one there
+ * overwrites the mark. Returns NULL if such an object is created by calls only, or has no such
+ * field. */
 static inline uint64_t *sync_object_mark(const void *address, enum sync_object_kind kind)
 {
 #if defined(__GLIBC__) && __WORDSIZE == 64
@@ -162,6 +164,11 @@ bool sync_object_renew_line(struct traced_thread *thread, struct trace_line *lin
 struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_object *object,
                                     bool created);
 void sync_object_destroy(const void *address, enum sync_object_kind kind);
+/* Records that the calling thread is about to destroy an object, if that has a line; and marks its
+ * memory so that a later use is found. */
+void sync_object_record_destroy(const void *address, enum sync_object_kind kind, uintptr_t site);
+/* Removes that mark, from an object that was initialized. */
+void sync_object_forget_destroyed(const void *address, enum sync_object_kind kind);
 void sync_object_renew(
     struct sync_object *object); /* From now on another object is at this address. */
 /* Registers a new object, created by a call at `site`; it gets a line if that call is recorded. */

@@ -1,30 +1,117 @@
-/* State of the calling thread: what it holds, on which line it is, whether it records. */
 #define _GNU_SOURCE
-#include "clients/libpoet/core/seccomp_install.h"
-#include "clients/libpoet/core/lost_events.h"
-#include "clients/libpoet/core/message_queue.h"
 #include "clients/libpoet/core/thread.h"
 
-#include "clients/libpoet/interpose/thread_lifetime.h"
-#include "clients/libpoet/core/tracer_arena.h"
-#include "clients/libpoet/core/lifecycle.h"
-#include "clients/libpoet/core/type_codes.h"
-#include "clients/libpoet/core/interposer.h"
-#include "clients/libpoet/core/trace_line.h"
-#include "clients/libpoet/core/server_connection.h"
-#include "clients/libpoet/core/tracer_lock.h"
-#include "clients/libpoet/core/modules.h"
-#include "clients/libpoet/core/sync_object.h"
-#include "clients/libpoet/core/record.h"
+#include "base/likely.h"
 #include "clients/libpoet/core/foreign_threads.h"
-#include "clients/libpoet/core/thread_info.h"
-#include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/core/interposer.h"
+#include "clients/libpoet/core/libc_calls.h"
+#include "clients/libpoet/core/lifecycle.h"
+#include "clients/libpoet/core/lost_events.h"
+#include "clients/libpoet/core/message_queue.h"
+#include "clients/libpoet/core/modules.h"
+#include "clients/libpoet/core/record.h"
+#include "clients/libpoet/core/seccomp_install.h"
+#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/sync_object.h"
+#include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer_arena.h"
+#include "clients/libpoet/core/tracer_lock.h"
+#include "clients/libpoet/core/type_codes.h"
+#include "clients/libpoet/interpose/thread_lifetime.h"
 #include "clients/libpoet/poet.h"
+#include "clients/libpoet/profile/region_owner.h"
+#include "wire/annotation_text.h"
 #include "wire/event_types.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+_Atomic unsigned recorded_threads;
+
+/* ---- signals ---- */
+
+struct mask mask_hold(void)
+{
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    struct mask mask;
+    sigset_t all, before;
+    sigemptyset(&before);
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        sigdelset(&all, own[i]);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    memcpy(&mask.bits, &before, sizeof mask.bits);
+    return mask;
+}
+
+void mask_set(struct mask mask)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    memcpy(&set, &mask.bits, sizeof mask.bits);
+    pthread_sigmask(SIG_SETMASK, &set, NULL);
+}
+
+/* ---- of new threads ---- */
+
+static bool has_own_mask(const pthread_attr_t *attributes)
+{
+    sigset_t own;
+    return attributes && pthread_attr_getsigmask_np(attributes, &own) != PTHREAD_ATTR_NO_SIGMASK_NP;
+}
+
+struct mask_new mask_hold_new(const pthread_attr_t *attributes)
+{
+    return (struct mask_new){mask_hold(), !has_own_mask(attributes)};
+}
+
+void mask_begun(struct mask_new mask)
+{
+    if (mask.inherited)
+        mask_set(mask.before);
+}
+
+/* ---- threads as others see them ---- */
+
+static latch thread_info_latch;
+static struct thread_info *thread_info_pool;
+
+struct thread_info *thread_info_new(unsigned keepers)
+{
+    latch_lock(&thread_info_latch);
+    struct thread_info *task = thread_info_pool;
+    if (task)
+        thread_info_pool = task->free_next;
+    latch_unlock(&thread_info_latch);
+    if (!task)
+        task = tracer_arena_alloc(sizeof *task);
+    if (task)
+        *task = (struct thread_info){.keepers = keepers};
+    return task;
+}
+
+void thread_info_release(struct thread_info *task)
+{
+    if (atomic_fetch_sub(&task->keepers, 1) != 1)
+        return;
+    latch_lock(&thread_info_latch);
+    task->free_next = thread_info_pool;
+    thread_info_pool = task;
+    latch_unlock(&thread_info_latch);
+}
+
+void thread_infos_forked(void)
+{
+    latch_reset(&thread_info_latch);
+    thread_info_pool = NULL;
+}
 
 /* ---- the pool of thread structures ---- */
 
@@ -142,6 +229,8 @@ char *thread_scratch(struct traced_thread *t)
     return t->scratch;
 }
 
+static void running_handler_record_begin(struct traced_thread *t);
+
 struct traced_thread *thread_present_slow(struct traced_thread *t)
 {
     if (t == &thread_unborn) {
@@ -156,7 +245,7 @@ struct traced_thread *thread_present_slow(struct traced_thread *t)
         return thread_present();
     }
     if (t->busy) {
-        if (!t->off_depth) /* a signal handler ran in between */
+        if (!thread_is_off(t)) /* a signal handler ran in between */
             thread_note_loss(t, UNTRACED_HANDLER);
         return NULL;
     }
@@ -166,7 +255,9 @@ struct traced_thread *thread_present_slow(struct traced_thread *t)
         now = lifecycle_retry();
     bool records = now && (now == t->life || thread_lifetime_renew(t));
     busy_end(t);
-    return records && !t->off_depth ? t : NULL;
+    if (records && t->off_depth == HANDLER_SILENT)
+        running_handler_record_begin(t);
+    return records && !thread_is_off(t) ? t : NULL;
 }
 
 struct traced_thread *thread_begin_child(struct traced_thread *t)
@@ -235,6 +326,8 @@ static uint16_t thread_leave_shape(const struct object_hold *hold)
 void poet_trace_off(void)
 {
     struct traced_thread *t = thread_mine ? thread_self() : thread_recording();
+    if (t)
+        t->off_depth &= ~HANDLER_SILENT;
     if (!t || t->off_depth++ || t->busy)
         return;
     int saved = errno;
@@ -260,9 +353,107 @@ void poet_trace_off(void)
 void poet_trace_on(void)
 {
     struct traced_thread *t = thread_self();
-    if (!t || t->off_depth == 0 || --t->off_depth || t->busy)
+    if (!t || !thread_is_off(t) || --t->off_depth || t->busy)
         return;
     int saved = errno;
     record_event(t, TYPE_TRACING_ON, t->own, 0, SITE);
     errno = saved;
+}
+
+/* ---- the signal handler that it runs ---- */
+
+static __thread struct running_handler running_handler_mine
+    __attribute__((tls_model("initial-exec")));
+
+struct running_handler running_handler_enter(int signal, const void *frame)
+{
+    struct running_handler interrupted = running_handler_mine;
+    struct traced_thread *t = thread_self();
+    running_handler_mine = (struct running_handler){.signal = signal,
+                                                    .frame = frame,
+                                                    .thread = t,
+                                                    .silent = t && t->off_depth & HANDLER_SILENT};
+    if (t)
+        t->off_depth |= HANDLER_SILENT;
+    return interrupted;
+}
+
+static void running_handler_record(struct traced_thread *t, uint16_t type, int signal)
+{
+    char name[32];
+    int saved = errno, length = snprintf(name, sizeof name, "SIG%s", sigabbrev_np(signal));
+    record_write(t,
+                 &(struct record){.shape = type,
+                                  .flags = SLOT_TEXT,
+                                  .a = thread_place(t),
+                                  .take_a = 1,
+                                  .payload = name,
+                                  .payload_bytes = (uint32_t)length},
+                 NULL);
+    errno = saved;
+}
+
+void running_handler_leave(struct running_handler interrupted)
+{
+    const struct running_handler h = running_handler_mine;
+    struct traced_thread *t = thread_self();
+    running_handler_mine = interrupted;
+    if (!t || t != h.thread)
+        return;
+    t->off_depth &= ~HANDLER_SILENT;
+    if (h.recorded && !t->busy && !thread_is_off(t))
+        running_handler_record(t, TYPE_HANDLER_END, h.signal);
+    t->off_depth |= h.silent ? HANDLER_SILENT : 0;
+}
+
+/* A handler that was left by a jump has its frame no more, or its signal is no longer blocked. */
+static bool running_handler_is_left(const struct running_handler *h)
+{
+    uint64_t blocked = 0;
+    int saved = errno;
+    long result = syscall(SYS_rt_sigprocmask, 0, NULL, &blocked, sizeof blocked);
+    errno = saved;
+    return (uintptr_t)h->frame < (uintptr_t)__builtin_frame_address(0) || result != 0 ||
+           !(blocked & UINT64_C(1) << (h->signal - 1));
+}
+
+/* The calling thread records something while off_depth says that a handler has not begun. */
+static void running_handler_record_begin(struct traced_thread *t)
+{
+    struct running_handler *h = &running_handler_mine;
+    t->off_depth &= ~HANDLER_SILENT;
+    h->recorded = h->signal && !running_handler_is_left(h) && sigabbrev_np(h->signal);
+    if (h->recorded)
+        running_handler_record(t, TYPE_HANDLER_BEGIN, h->signal);
+}
+
+static __thread struct running_close running_close_mine __attribute__((tls_model("initial-exec")));
+
+struct running_close running_close_begin(const char *library, const void *frame)
+{
+    struct running_close outer = running_close_mine;
+    running_close_mine = (struct running_close){library, frame};
+    return outer;
+}
+
+void running_close_end(struct running_close outer) { running_close_mine = outer; }
+
+static size_t running_close_text(char *text, size_t size)
+{
+    const struct running_close *c = &running_close_mine;
+    if (LIKELY(!c->library) || (uintptr_t)c->frame < (uintptr_t)__builtin_frame_address(0))
+        return 0;
+    int length = snprintf(text, size, TEXT_IN_CLOSE "%.40s)", c->library);
+    return length > 0 && (size_t)length < size ? (size_t)length : 0;
+}
+
+size_t running_context_text(char *text, size_t size)
+{
+    const struct running_handler *h = &running_handler_mine;
+    if (LIKELY(!h->signal) || running_handler_is_left(h))
+        return running_close_text(text, size);
+    const char *name = sigabbrev_np(h->signal);
+    int length = name ? snprintf(text, size, TEXT_IN_HANDLER "SIG%s", name)
+                      : snprintf(text, size, TEXT_IN_HANDLER "signal %d", h->signal);
+    return length > 0 && (size_t)length < size ? (size_t)length : 0;
 }

@@ -1,26 +1,124 @@
-/* State of the calling thread: what it holds, on which line it is, whether it records. */
+/* Threads of the program: what others may know of each, and the state of the calling one (what it
+ * holds, on which line it is, whether it records), which no other thread writes. */
 #ifndef CLIENTS_LIBPOET_CORE_THREAD_H
 #define CLIENTS_LIBPOET_CORE_THREAD_H
 
-#include "clients/libpoet/core/current_thread.h"
 #include "base/likely.h"
-#include "clients/libpoet/core/lost_events.h"
-#include "clients/libpoet/core/queue_grow.h"
-#include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/foreign_threads.h"
-#include "clients/libpoet/core/thread_info.h"
+#include "clients/libpoet/core/lost_events.h"
+#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/sync_object.h"
+#include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/profile/cpu_clock.h"
 #include "clients/libpoet/replay/thread_schedule.h"
-#include "clients/libpoet/stack.h"
+#include "clients/libpoet/user_tasks.h"
+#include "wire/event_types.h"
 #include "wire/limits.h"
 #include "wire/slot.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+#include <threads.h>
 
 #pragma GCC visibility push(hidden)
+
+/* ---- signals that are blocked in the calling thread ---- */
+
+/* A saved signal mask, one bit for each signal. Signals that a thread's own fault raises are never
+ * blocked. */
+struct mask {
+    uint64_t bits;
+};
+
+struct mask mask_hold(void);
+void mask_set(struct mask mask); /* Blocks exactly these signals again. */
+
+/* Signal mask of a new thread. Signals are blocked in it until its start is recorded, so that the
+ * events of a handler find its line. The creator blocks them while it creates the thread, and
+ * restores its own mask after that; the thread sets this mask when it has begun. */
+struct mask_new {
+    struct mask before;
+    bool inherited; /* the new thread inherits its creator's mask */
+};
+
+struct mask_new mask_hold_new(const pthread_attr_t *attributes);
+void mask_begun(struct mask_new mask); /* Must be called by the new thread itself. */
+
+/* ---- the calling thread ---- */
+
+struct traced_thread;
+
+/* The calling thread, or NULL if it is not traced. */
+extern __thread struct traced_thread *thread_mine __attribute__((tls_model("initial-exec")));
+/* The calling thread of the system itself, whichever task it acts as. */
+extern __thread struct traced_thread *thread_base __attribute__((tls_model("initial-exec")));
+
+/* Number of threads that are recorded now; thread_lifetime.c counts them. */
+extern _Atomic unsigned recorded_threads;
+
+/* ---- threads as others see them: those that create, join, detach and cancel them ---- */
+
+/* ThreadSanitizer's own state of a thread is gone in the last round of thread-specific
+ * destructors. */
+#if defined(__SANITIZE_THREAD__)
+#define LAST_ROUND (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
+#else
+#define LAST_ROUND PTHREAD_DESTRUCTOR_ITERATIONS
+#endif
+
+/* The canceller of a thread: one, several, or one that was not recorded. */
+struct cancel {
+    const void *by; /* NULL: not cancelled yet */
+    struct event_id at; /* the first time; line 0: not known */
+    uint32_t life;
+    bool several;
+};
+
+/* A thread as others see it; reused once it has no references. */
+struct thread_info {
+    struct trace_line line;
+    struct thread_info *free_next;
+    uint64_t end; /* number of its end event, 0 none */
+    bool dropped; /* it ended, but its end event found no room */
+    uintptr_t entry; /* its function: the site of its start and end */
+    _Atomic unsigned flags;
+    latch binding;
+    struct cancel cancel; /* under `binding` */
+    pid_t tid; /* set by the thread itself; 0 not yet */
+    /* number of references: its creator's, and its own until it is joined */
+    _Atomic unsigned keepers;
+    /* Created by a call that is not recorded: */
+    void *(*function)(void *); /* what it runs */
+    thrd_start_t function_c11; /*   or this */
+    void *argument;
+    struct mask_new mask;
+    struct event_id after; /* the last event of its creator, */
+    uint32_t after_life; /* and the lifetime of that */
+    unsigned made; /* its number among threads of its kind; 0: not known */
+    /* schedule_text_hash of its name, of one that was not created by a recorded call */
+    uint16_t named;
+    bool doubtful; /* untraced events may precede its first event */
+};
+#define TASK_ENDED 1u
+#define TASK_DETACHED 2u
+#define TASK_BOUND 4u /* found by its id */
+
+struct thread_info *thread_info_new(unsigned keepers);
+void thread_info_release(struct thread_info *task);
+void thread_infos_forked(void); /* Called in a child, before any other use of them. */
+
+/* ---- state of the calling thread ---- */
+
+/* The queue that a thread had before a larger one. */
+struct older_queue {
+    struct queue_head *queue; /* NULL: the server has taken what is in it */
+    uint64_t head;
+};
 
 struct object_hold {
     struct sync_object *object; /* NULL for a line that the program moved to */
@@ -47,7 +145,7 @@ struct thread_once {
     unsigned ready_next;
 };
 
-/* The early end of a thread of the system. Written by the thread in interpose/cancellation.c. */
+/* The early end of a thread of the system. Written by the thread in interpose/thread_lifetime.c. */
 struct thread_cancellation {
     bool exiting; /* by pthread_exit */
     bool recorded; /* the first event after it was cancelled */
@@ -75,7 +173,7 @@ struct traced_thread {
     volatile uint16_t unreported;
     unsigned waiting; /* inside a wait: events of handlers go to the own line */
     bool idle; /* poet_rests */
-    unsigned off_depth; /* nesting of poet_trace_off */
+    unsigned off_depth; /* nesting of poet_trace_off; and HANDLER_SILENT */
     unsigned calls_off_depth; /* nesting of poet_calls_off */
     uint32_t calls_wanted; /* what was wanted of its calls before it: WANTED_ bits */
     int destructor_rounds; /* of thread-specific data, begun at its end */
@@ -101,6 +199,16 @@ struct traced_thread {
     uint16_t name_hash; /* of a user-level task: schedule_text_hash of its name */
     struct traced_thread *next_free;
 };
+
+/* A bit of off_depth: the thread runs a signal handler that has recorded nothing yet. Its next call
+ * that is recorded takes the slow path, which records that the handler begins. */
+#define HANDLER_SILENT 0x80000000u
+
+/* Returns whether the program turned tracing off in the thread. */
+static inline bool thread_is_off(const struct traced_thread *thread)
+{
+    return (thread->off_depth & ~HANDLER_SILENT) != 0;
+}
 
 /* Begins a section in which the calling thread records, or changes state that records depend on: a
  * signal handler that interrupts it must not record. Sections nest. */
@@ -214,6 +322,62 @@ static inline void thread_pop(struct traced_thread *thread, struct object_hold *
     else
         thread_pop_inner(thread, hold);
 }
+
+/* ---- waits at futexes that no event records ---- */
+
+/* A wait at a futex: its address, or that of an object of at most QUEUE_FUTEX_BYTES that contains
+ * it; the call in the program; an address in the library's function that was called there, 0 none;
+ * and the once flag of the future that is awaited, 0 none. */
+struct futex_wait {
+    uintptr_t word, site, library, once;
+};
+
+/* Says, until thread_futex_end(), where in the program a thread waits at a futex.  The server reads
+ * it if the wait is long.  thread: NULL does nothing. */
+static inline void thread_futex_begin(struct traced_thread *thread, struct futex_wait wait)
+{
+    if (!thread || !thread->queue)
+        return;
+    atomic_store_explicit(&thread->queue->futex_site, wait.site, memory_order_relaxed);
+    atomic_store_explicit(&thread->queue->futex_library, wait.library, memory_order_relaxed);
+    atomic_store_explicit(&thread->queue->futex_once, wait.once, memory_order_relaxed);
+    atomic_store_explicit(&thread->queue->futex_word, wait.word, memory_order_relaxed);
+}
+
+static inline void thread_futex_end(void)
+{
+    struct traced_thread *t = thread_mine; /* a signal handler may have given it another queue */
+    if (t && t->queue)
+        atomic_store_explicit(&t->queue->futex_word, 0, memory_order_relaxed);
+}
+
+/* ---- the signal handler that a thread runs ---- */
+
+struct running_handler {
+    int signal; /* 0: none */
+    const void *frame; /* an address in the frame that called it */
+    struct traced_thread *thread; /* NULL: it is not recorded */
+    bool silent; /* the handler that it interrupts had recorded nothing yet */
+    bool recorded; /* that it begins */
+};
+
+/* The calling thread enters the handler of a signal; returns the one that it interrupts. What a
+ * handler records is between its begin and its end; one that records nothing has neither. */
+struct running_handler running_handler_enter(int signal, const void *frame);
+void running_handler_leave(struct running_handler interrupted);
+/* The library that a thread closes, whose destructors run meanwhile. */
+struct running_close {
+    const char *library; /* NULL: none; borrowed */
+    const void *frame; /* of the call */
+};
+
+/* The calling thread begins to close a library; returns what it closed around that. */
+struct running_close running_close_begin(const char *library, const void *frame);
+void running_close_end(struct running_close outer);
+/* Writes where in the program's control flow the calling thread is: "in the handler of SIGUSR1"
+ * (TEXT_IN_HANDLER), "in dlclose(plugin.so)" (TEXT_IN_CLOSE).  Returns its length; 0 if it runs no
+ * handler and closes no library, or may have left it by a jump. */
+size_t running_context_text(char *text, size_t size);
 
 #pragma GCC visibility pop
 #endif

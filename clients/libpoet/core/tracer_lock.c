@@ -13,6 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Here, since threads need locks, and locks need the calling thread. */
+__thread struct traced_thread *thread_mine;
+__thread struct traced_thread *thread_base;
+
 #define SPINS 40
 
 static __thread uint32_t my_number __attribute__((tls_model("initial-exec")));

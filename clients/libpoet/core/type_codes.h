@@ -27,7 +27,9 @@
     T(HANDLER, "handler") T(SIGWAIT, "sigwait") T(SIGNAL_RECEIVED, "signal_received")           \
     T(SIGWAIT_FAILED, "sigwait_failed") T(EXEC, "exec") T(PROCESS_EXIT, "process_exit")         \
     T(WAITPID, "waitpid") T(REAPED, "reaped") T(TIMED_WAIT, "timed_wait")                       \
-    T(TIMED_ACQUIRE, "timed_acquire") T(TIMED_JOIN, "timed_join") T(CHOOSE, "choose")
+    T(TIMED_ACQUIRE, "timed_acquire") T(TIMED_JOIN, "timed_join") T(CHOOSE, "choose")           \
+    T(DESTROY, "destroy") T(REUSE, "reuse") T(HANDLER_BEGIN, "handler_begin")                   \
+    T(HANDLER_END, "handler_end") T(SIGNAL_MASK, "signal_mask")
 /* clang-format on */
 
 /* clang-format off */

@@ -2,10 +2,53 @@
 #ifndef CLIENTS_LIBPOET_HEAP_ALLOC_HOOKS_H
 #define CLIENTS_LIBPOET_HEAP_ALLOC_HOOKS_H
 
+#include "base/likely.h"
 #include "clients/libpoet/heap/heap_blocks.h"
 #include "clients/libpoet/heap/stack_unwind.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #pragma GCC visibility push(hidden)
+
+/* ---- the real allocator of the program: the C library's, or its own ---- */
+
+/* clang-format off */
+#define REAL_CALLS(C)                                                                              \
+    C(void *, malloc, (size_t))                                                                    \
+    C(void *, calloc, (size_t, size_t))                                                            \
+    C(void *, realloc, (void *, size_t))                                                           \
+    C(int, posix_memalign, (void **, size_t, size_t))                                              \
+    C(void *, aligned_alloc, (size_t, size_t))                                                     \
+    C(void *, memalign, (size_t, size_t))                                                          \
+    C(void *, valloc, (size_t))                                                                    \
+    C(void *, pvalloc, (size_t))                                                                   \
+    C(size_t, malloc_usable_size, (void *))                                                        \
+    C(void, free, (void *))                                                                        \
+    C(int, dlclose, (void *))
+/* clang-format on */
+
+struct allocator_functions {
+#define C(result, name, parameters) result(*name) parameters;
+    REAL_CALLS(C)
+#undef C
+};
+extern struct allocator_functions real_functions;
+extern bool real_found;
+
+/* Returns false if this very thread is looking up the functions. */
+bool real_allocator_find(void);
+static inline bool real_allocator_ready(void)
+{
+    return LIKELY(__atomic_load_n(&real_found, __ATOMIC_ACQUIRE)) || real_allocator_find();
+}
+
+/* Allocates during that lookup; the memory is never freed. */
+void *real_allocator_first_alloc(size_t bytes);
+bool real_allocator_is_first(const void *block);
+size_t real_allocator_first_bytes(const void *block); /* Returns the requested size. */
+
+/* ---- hooks ---- */
 
 enum alloc_hook_inside {
     ALLOC_HOOK_OUTSIDE,
@@ -36,27 +79,6 @@ void alloc_hook_freed(const void *block, enum heap_kind kind, const uintptr_t *f
 void alloc_hook_restored(const struct freed_block *was, const uintptr_t *frame);
 /* The next free is part of a move: it does not count as freed shortly after its allocation. */
 void alloc_hook_moving(void);
-
-/* Blocks that are allocated and freed before counting begins are known up to this number. */
-#define EARLY_MOST 4096u
-void early_alloc_add(const void *block, size_t bytes, enum heap_kind kind);
-bool early_alloc_remove(const void *block);
-uint32_t early_alloc_count(void);
-const void *early_alloc_get(uint32_t i, size_t *bytes, enum heap_kind *kind);
-bool early_alloc_is_complete(void); /* Returns whether none was missed. */
-
-/* Events of invalid frees. */
-void invalid_free_begin(void); /* Must be called before any other. */
-void invalid_free_forked(void); /* Called in a child: the parent's blocks are not known. */
-/* Records an invalid free, with its stack; `was` as found by heap_block_remove. */
-void invalid_free_report(void *heap, struct poet_heap_where where, enum heap_fault fault,
-                         const void *block, const struct freed_block *was, const uintptr_t *frame);
-/* Returns whether the call was made by the C library or the loader. */
-bool invalid_free_is_library_call(const uintptr_t *frame);
-/* Returns the enum heap_fault of an address that is not a block, or HEAP_FAULTS: it may have been
- * one. */
-enum heap_fault invalid_free_classify(void *heap, const void *block, const struct freed_block *was,
-                                      const uintptr_t *frame);
 
 #pragma GCC visibility pop
 #endif

@@ -1,5 +1,185 @@
+#include "clients/libpoet/heap/heap_blocks.h"
+
 #include "base/likely.h"
-#include "clients/libpoet/heap/heap_counters.h"
+
+/* ---- counters of the heap, to which its threads add ---- */
+
+static inline void *heap_counter_part(void *heap, size_t at) { return (char *)heap + at; }
+
+static inline uint64_t heap_counter_hash(uint64_t x)
+{
+    x *= 0x9e3779b97f4a7c15u;
+    return x ^ x >> 29;
+}
+
+static inline uint64_t heap_counter_value(const _Atomic uint64_t *figure)
+{
+    return atomic_load_explicit(figure, memory_order_relaxed);
+}
+
+/* Adds to a counter of the calling thread, which no other thread writes: with one instruction,
+ * where there is one, so that a signal handler never finds it half done. */
+static inline void heap_counter_add_own(_Atomic uint64_t *figure, uint64_t n)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("addq %1, %0" : "+m"(*figure) : "er"(n) : "cc");
+#else
+    atomic_store_explicit(figure, heap_counter_value(figure) + n, memory_order_relaxed);
+#endif
+}
+
+static inline void heap_counter_add_shared(_Atomic uint64_t *figure, uint64_t n)
+{
+    atomic_fetch_add_explicit(figure, n, memory_order_relaxed);
+}
+
+static inline void heap_counter_add(bool own, _Atomic uint64_t *figure, uint64_t n)
+{
+    if (LIKELY(own))
+        heap_counter_add_own(figure, n);
+    else
+        heap_counter_add_shared(figure, n);
+}
+
+static inline struct heap_sum *heap_counter_sum(void *heap, uint32_t i)
+{
+    return (struct heap_sum *)heap_counter_part(heap, HEAP_SUMS_AT) + i % HEAP_SUMS;
+}
+
+/* Returns whether only this thread writes the sum. */
+static inline bool heap_counter_is_own(const struct heap_sum *sum, uint32_t thread)
+{
+    return thread && sum->thread == thread;
+}
+
+/* ---- stacks and sums, found or created ---- */
+
+static struct heap_node *heap_counter_node(void *heap, uint32_t i)
+{
+    return (struct heap_node *)heap_counter_part(heap, HEAP_NODES_AT) + i;
+}
+
+/* Returns an unused number, which the caller owns from now on; 0: there are no more. */
+static uint32_t heap_counter_new_number(_Atomic uint32_t *count, uint32_t most)
+{
+    uint32_t is = atomic_load(count);
+    while (is < most && !atomic_compare_exchange_weak(count, &is, is + 1))
+        ;
+    return is < most ? is : 0;
+}
+
+/* Lock-free: a thread that finds that another one was faster at a place continues behind it. */
+uint32_t heap_counter_find_node(void *heap, uint32_t parent, uint64_t site)
+{
+    struct heap_head *head = heap;
+    _Atomic uint32_t *index = heap_counter_part(heap, HEAP_NODE_INDEX_AT);
+    uint64_t i = heap_counter_hash(site ^ (uint64_t)parent << 40) >> 7;
+    if (parent == HEAP_NODE_OTHER)
+        return parent;
+    for (uint32_t new = 0;; i++) {
+        _Atomic uint32_t *at = &index[i % HEAP_NODE_INDEX]; /* not all of them are ever in use */
+        uint32_t is = atomic_load_explicit(at, memory_order_acquire);
+        if (!is) {
+            new = new ? new : heap_counter_new_number(&head->nodes, HEAP_NODES);
+            if (!new)
+                return HEAP_NODE_OTHER;
+            heap_counter_node(heap, new)->site = site;
+            heap_counter_node(heap, new)->parent = parent;
+            if (atomic_compare_exchange_strong(at, &is, new))
+                return new;
+        }
+        const struct heap_node *node = heap_counter_node(heap, is % HEAP_NODES);
+        if (node->site == site && node->parent == parent)
+            return is;
+    }
+}
+
+/* Returns the number of the sum of a thread with a stack, created if needed; 0: there are no
+ * more. */
+static __attribute__((noinline)) uint32_t heap_counter_find_sum(void *heap, uint32_t node,
+                                                                uint32_t thread)
+{
+    struct heap_head *head = heap;
+    _Atomic uint32_t *index = heap_counter_part(heap, HEAP_INDEX_AT);
+    uint64_t i = heap_counter_hash(node ^ (uint64_t)thread << 32) >> 7;
+    for (uint32_t new = 0;; i++) {
+        _Atomic uint32_t *at = &index[i % HEAP_INDEX];
+        uint32_t is = atomic_load_explicit(at, memory_order_acquire);
+        if (!is) {
+            new = new ? new : heap_counter_new_number(&head->sums, HEAP_SUMS);
+            if (!new)
+                return 0;
+            heap_counter_sum(heap, new)->node = node;
+            heap_counter_sum(heap, new)->thread = thread;
+            if (atomic_compare_exchange_strong(at, &is, new))
+                return new;
+        }
+        if (heap_counter_sum(heap, is)->node == node &&
+            heap_counter_sum(heap, is)->thread == thread)
+            return is;
+    }
+}
+
+/* ---- current and maximum size ---- */
+
+/* Returns a new record, or the first. */
+static struct heap_thread *heap_size_new_record(void *heap)
+{
+    struct heap_head *head = heap;
+    uint32_t is = heap_counter_new_number(&head->threads, HEAP_THREADS);
+    return (struct heap_thread *)heap_counter_part(heap, HEAP_THREADS_AT) + is;
+}
+
+/* The size is `now` more than was reported, and was `most` more at `most_ns`. */
+static __attribute__((noinline)) void heap_size_report(struct heap_head *head, int64_t now,
+                                                       int64_t most, uint64_t most_ns)
+{
+    most += atomic_fetch_add_explicit(&head->live, now, memory_order_relaxed);
+    int64_t is = atomic_load_explicit(&head->most, memory_order_relaxed);
+    while (most > is && !atomic_compare_exchange_weak(&head->most, &is, most))
+        ;
+    if (most > is)
+        atomic_store_explicit(&head->most_ns, most_ns, memory_order_relaxed);
+}
+
+static __attribute__((noinline)) void heap_size_report_all(struct heap_head *head,
+                                                           struct heap_thread *t)
+{
+    int64_t now = atomic_load_explicit(&t->live, memory_order_relaxed);
+    atomic_store_explicit(&t->live, 0, memory_order_relaxed);
+    heap_size_report(head, now, atomic_exchange_explicit(&t->most, 0, memory_order_relaxed),
+                     atomic_load_explicit(&t->most_ns, memory_order_relaxed));
+}
+
+/* The first record is shared by all threads that got none of their own: each of their changes is
+ * reported immediately. */
+static inline void heap_size_changed(void *heap, struct heap_thread_cache *mine, int64_t blocks,
+                                     int64_t bytes, uint64_t now_ns)
+{
+    struct heap_head *head = heap;
+    if (UNLIKELY(!mine->record))
+        mine->record = heap_size_new_record(heap);
+    struct heap_thread *t = mine->record;
+    if (UNLIKELY(t == heap_counter_part(heap, HEAP_THREADS_AT))) {
+        atomic_fetch_add_explicit(&t->blocks, blocks, memory_order_relaxed);
+        heap_size_report(head, bytes, bytes > 0 ? bytes : 0, now_ns);
+        return;
+    }
+    atomic_store_explicit(&t->blocks,
+                          atomic_load_explicit(&t->blocks, memory_order_relaxed) + blocks,
+                          memory_order_relaxed);
+    int64_t now = atomic_load_explicit(&t->live, memory_order_relaxed) + bytes;
+    atomic_store_explicit(&t->live, now, memory_order_relaxed);
+    if (now > atomic_load_explicit(&t->most, memory_order_relaxed)) {
+        atomic_store_explicit(&t->most, now, memory_order_relaxed);
+        atomic_store_explicit(&t->most_ns, now_ns, memory_order_relaxed);
+    }
+    int64_t limit = HEAP_TELL(atomic_load_explicit(&head->live, memory_order_relaxed));
+    if (UNLIKELY(now >= limit || now <= -limit))
+        heap_size_report_all(head, t);
+}
+
+/* ---- the whole heap ---- */
 
 void heap_block_count_unseen(void *heap)
 {

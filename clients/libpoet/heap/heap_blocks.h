@@ -63,4 +63,5 @@ void heap_block_count_unseen(void *heap);
 void heap_block_count_unknown(void *heap);
 
 #pragma GCC visibility pop
+
 #endif

@@ -3,30 +3,12 @@
 #include "clients/libpoet/heap/stack_unwind.h"
 
 #include "clients/libpoet/heap/heap_blocks.h"
-#include "clients/libpoet/heap/unwind_rules.h"
+#include "clients/libpoet/unwind/stack_walk.h"
 
 #include <dlfcn.h>
 #include <link.h>
 
-/* ---- where the stack ends ---- */
-
-/* The thread's own data are above its stack, in the same mapping. The first thread's are not: the
- * end of its stack is known, and nothing else is below it within its maximum size. */
-#define OTHERS_MOST (16u << 20)
-#define FIRST_MOST (96u << 20)
-
-#pragma weak __libc_stack_end
-extern void *__libc_stack_end;
-static uintptr_t first_thread, first_end;
-
-static uintptr_t stack_unwind_thread_pointer(void)
-{
-#if defined(__x86_64__)
-    return (uintptr_t)__builtin_thread_pointer();
-#else
-    return 0;
-#endif
-}
+static struct first_stack stack_unwind_first;
 
 /* ---- allocations of the C library and the loader themselves ---- */
 
@@ -55,16 +37,7 @@ static void stack_unwind_find_own(void)
 void stack_unwind_begin(void)
 {
     stack_unwind_find_own();
-    first_thread = stack_unwind_thread_pointer();
-    first_end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
-}
-
-/* Returns 0 if this is a stack of another kind. */
-static inline uintptr_t stack_unwind_stack_end(uintptr_t stack)
-{
-    uintptr_t me = stack_unwind_thread_pointer(), end = me == first_thread ? first_end : me;
-    uintptr_t most = me == first_thread ? FIRST_MOST : OTHERS_MOST;
-    return stack < end && end - stack < most ? end : 0;
+    stack_unwind_first = stack_walk_first();
 }
 
 /* ---- up the stack ---- */
@@ -78,41 +51,6 @@ struct stack_walk {
     enum heap_node_kind end;
 };
 
-/* Above the frame of a stack's first function is at most this: a return address, which is not
- * within a call. */
-#define BEGINNING_MOST 128u
-
-/* If the runtime has not registered the end of the stack, only the tables say which function is its
- * first one. */
-static inline bool stack_unwind_is_first_thread(const struct unwind_position *at,
-                                                uintptr_t known_end)
-{
-    return known_end && known_end - at->stack <= BEGINNING_MOST &&
-           unwind_rule_get(at->site).is != UNWIND_CALLED;
-}
-
-/* Continues with the caller. Returns false if that is not known. */
-static inline bool stack_unwind_step(struct unwind_position *at, const uintptr_t **saved,
-                                     uintptr_t end, uintptr_t known_end, enum heap_node_kind *why)
-{
-    struct unwind_rule rule = unwind_rule_get(at->site);
-    uintptr_t above = (rule.by_frame ? at->frame : at->stack) + rule.up;
-    *saved = NULL;
-    *why = rule.is == UNWIND_OUTERMOST ? HEAP_NODE_WHOLE : HEAP_NODE_UNKNOWN;
-    if (UNLIKELY(rule.is != UNWIND_CALLED || above <= at->stack || above > end || above % 8 != 0) ||
-        (rule.saved && above - rule.saved < at->stack))
-        return false;
-    uintptr_t back = ((const uintptr_t *)above)[-1];
-    if (rule.saved) {
-        *saved = (const uintptr_t *)(above - rule.saved);
-        at->frame = **saved;
-    }
-    at->stack = above;
-    at->site = back - 1;
-    *why = HEAP_NODE_WHOLE;
-    return back != 0 && LIKELY(!stack_unwind_is_first_thread(at, known_end));
-}
-
 static inline bool stack_unwind_is_same(const struct unwind_position *a,
                                         const struct unwind_position *b)
 {
@@ -124,10 +62,10 @@ static inline void stack_unwind_walk(struct stack_walk *w, const struct stack_un
 {
     struct unwind_position at = {frame[1] - 1, (uintptr_t)(frame + 2), frame[0]};
     uintptr_t known_end = LIKELY(!where.stacks) ? 0 : poet_heap_stack_end(at.stack);
-    uintptr_t end = known_end ? known_end : stack_unwind_stack_end(at.stack);
+    uintptr_t end = known_end ? known_end : stack_walk_end(&stack_unwind_first, at.stack);
     uint32_t before = end && mine->end == HEAP_NODE_WHOLE ? mine->count : 0;
+    bool whole = false;
     w->count = w->same = 0;
-    w->end = HEAP_NODE_UNKNOWN;
     do {
         while (before && mine->at[before - 1].stack < at.stack)
             before--;
@@ -145,8 +83,9 @@ static inline void stack_unwind_walk(struct stack_walk *w, const struct stack_un
             return;
         }
         w->at[w->count] = at;
-    } while (end ? stack_unwind_step(&at, &w->saved[w->count++], end, known_end, &w->end)
+    } while (end ? stack_walk_step(&at, &w->saved[w->count++], end, known_end, &whole)
                  : (w->count++, false));
+    w->end = whole ? HEAP_NODE_WHOLE : HEAP_NODE_UNKNOWN;
 }
 
 /* Walks down again from where the stack is unchanged. */

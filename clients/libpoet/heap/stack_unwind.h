@@ -4,6 +4,7 @@
 
 #include "base/likely.h"
 #include "clients/libpoet/core/heap_channel.h"
+#include "clients/libpoet/unwind/stack_walk.h"
 #include "wire/heap_region.h"
 
 #include <stdbool.h>
@@ -12,11 +13,6 @@
 #pragma GCC visibility push(hidden)
 
 #define STACK_UNWIND_CACHED 64u
-
-/* The registers of a caller at the time of the call. */
-struct unwind_position {
-    uintptr_t site, stack, frame;
-};
 
 /* A thread's cache of its last stack; zero-initialized. Outermost call site first: */
 struct stack_unwind_cache {

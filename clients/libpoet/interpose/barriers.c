@@ -11,6 +11,7 @@
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/interposer.h"
 #include "clients/libpoet/core/fork_reset.h"
+#include "clients/libpoet/core/message_queue.h"
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/sync_object.h"
@@ -20,6 +21,8 @@
 #include "clients/libpoet/replay/thread_schedule.h"
 #include "wire/event_types.h"
 #include "wire/limits.h"
+#include "wire/message.h"
+#include "wire/program_messages.h"
 #include "wire/slot.h"
 
 #include <errno.h>
@@ -41,6 +44,7 @@ struct rounds {
     uint64_t from, sure; /* of the rounds from `from` on, those below `sure` are known */
     bool crowded; /* a round is not known */
     unsigned size;
+    _Atomic uint32_t declared; /* the line for which the server knows the size */
 };
 
 static latch pool_lock;
@@ -158,6 +162,18 @@ static struct rounds *rounds_of(struct sync_object *o)
     return r;
 }
 
+/* Tells the server how many threads a round has, once for each line. */
+static void barrier_declare_size(struct traced_thread *t, struct rounds *r, uint32_t line)
+{
+    uint8_t bytes[8];
+    struct encoder body = {.data = bytes, .room = sizeof bytes};
+    if (LIKELY(atomic_load_explicit(&r->declared, memory_order_relaxed) == line))
+        return;
+    atomic_store_explicit(&r->declared, line, memory_order_relaxed);
+    encode_participants(&body, &(struct participants_message){line, r->size});
+    message_queue_send(t, MESSAGE_PARTICIPANTS, &body);
+}
+
 ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
 {
     real_find();
@@ -169,8 +185,10 @@ ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
     struct rounds *r = rounds_of(o);
     uint64_t round = r ? barrier_arrive(r, line != NULL) : 0;
     struct trace_line about = {.index = line ? atomic_load(&line->index) : 0};
+    if (line && r)
+        barrier_declare_size(t, r, about.index);
     if (line) {
-        record_event(t, TYPE_ARRIVE, barrier_thread_place(t), about.index, site);
+        record_request(t, TYPE_ARRIVE, barrier_thread_place(t), about.index, site);
         instrument_wait_begin(t, TYPE_ARRIVE, site);
     }
     struct sync_object *hidden = !line ? hidden_use_object(b, SYNC_BARRIER) : NULL;
@@ -218,6 +236,7 @@ ENTRY(int, pthread_barrier_init,
     int result = real_functions.barrier_init(b, attributes, count), saved = errno;
     if (result == 0) {
         barrier_forget(b);
+        sync_object_forget_destroyed(b, SYNC_BARRIER);
         struct sync_object *o = sync_object_get(b, SYNC_BARRIER);
         if (o && is_private(attributes))
             atomic_store(&o->rounds, rounds_new(count));
@@ -232,8 +251,12 @@ ENTRY(int, pthread_barrier_init,
 ENTRY(int, pthread_barrier_destroy, (pthread_barrier_t * b), b)
 {
     real_find();
-    (void)site;
+    sync_object_record_destroy(b, SYNC_BARRIER, site);
+    thread_futex_begin(
+        site ? thread_recording() : NULL,
+        (struct futex_wait){(uintptr_t)b, site, (uintptr_t)real_functions.barrier_destroy, 0});
     int result = real_functions.barrier_destroy(b);
+    thread_futex_end();
     if (result == 0)
         barrier_forget(b);
     return result;

@@ -1,6 +1,6 @@
-/* Order between processes of the run: fork, exec, exit and wait. What a process reports to its next
- * program and to its parent is stored beside its process id in the counters that all processes of
- * the run share. */
+/* Order between processes of the run: fork, exec, exit and wait. The report of a process to its
+ * next program and to its parent is stored beside its process id in the counters that all
+ * processes of the run share. */
 #ifndef CLIENTS_LIBPOET_INTERPOSE_CHILD_PROCESS_H
 #define CLIENTS_LIBPOET_INTERPOSE_CHILD_PROCESS_H
 
@@ -40,12 +40,6 @@ void child_set_foreign_threads(void);
 /* Records a message to another process. Returns its number, 0 if it could not be recorded. */
 uint64_t child_message(struct traced_thread *thread, uint16_t type, uintptr_t site);
 
-/* Prepare handler that runs after those of the program: records the fork. */
-void fork_call_prepare(void);
-void fork_call_prepared(bool registered); /* Sets whether it will be called. */
-/* Called in the parent, and in a child that has begun: unblocks signals. */
-void fork_call_release_signals(void);
-
 /* State of an exec, needed if that fails. A child of vfork is still in its parent's thread. */
 struct exec_attempt {
     _Atomic uint64_t *slot;
@@ -65,5 +59,20 @@ void child_set_message(pid_t child, uint64_t serial);
 /* Returns the end of a child that its parent has observed; last: it will not be queried again. */
 struct event_origin child_get_end(pid_t pid, bool last);
 
+/* ---- forks, by the C library and by direct system calls ---- */
+
+/* Prepare handler that runs after those of the program: records the fork. */
+void fork_call_prepare(void);
+void fork_call_prepared(bool registered); /* Sets whether it will be called. */
+/* Called in the parent, and in a child that has begun: unblocks signals. */
+void fork_call_release_signals(void);
+
+/* Returns whether the system call creates a process with its own memory. */
+bool fork_call_is_fork(long number, long a, long b);
+void fork_call_begin(uintptr_t site);
+/* Called in both processes, and when the call failed. */
+void fork_call_end(long number, long a, long b, long child);
+
 #pragma GCC visibility pop
+
 #endif

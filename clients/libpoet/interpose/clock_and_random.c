@@ -1,6 +1,5 @@
 /* Clocks and random numbers: calls whose results differ in each run. */
 #define _GNU_SOURCE
-#include "clients/libpoet/interpose/next_input.h"
 #include "clients/libpoet/interpose/input_calls.h"
 #include "clients/libpoet/core/interposer.h"
 #include "base/likely.h"

@@ -1,7 +1,6 @@
-/* Condition variables.  Their waits are events of the mutex's line. */
+/* Waiting on condition variables and waking, by whichever name. Their waits are events of the
+ * mutex's line. */
 #define _GNU_SOURCE
-#include "clients/libpoet/interpose/conditions.h"
-
 #include "clients/libpoet/interpose/hidden_uses.h"
 #include "clients/libpoet/interpose/call_variant.h"
 #include "clients/libpoet/interpose/mutexes.h"
@@ -13,8 +12,8 @@
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/record.h"
 #include "clients/libpoet/core/shared_objects.h"
-#include "clients/libpoet/core/shared_objects.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/wait_stack.h"
 #include "clients/libpoet/profile/instrument_hooks.h"
 #include "clients/libpoet/replay/thread_schedule.h"
 #include "wire/event_types.h"
@@ -24,6 +23,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <threads.h>
 #include <time.h>
 
 #undef UNTRACED_SITE
@@ -170,15 +170,15 @@ static bool is_shared(const pthread_cond_t *c)
 #endif
 }
 
-int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clockid_t *clock,
-                const struct timespec *ts)
+static int condition_wait_trace(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m,
+                                const clockid_t *clock, const struct timespec *ts)
 {
     real_find();
     struct traced_thread *t = thread_at(site);
     struct sync_object *o = t ? sync_object_find(m, SYNC_MUTEX) : NULL;
     struct object_hold *hold = o ? thread_hold(t, o) : NULL;
     if (!hold && t && site) {
-        hold = follow_held(site, t, m);
+        hold = mutex_held(site, t, m);
         o = hold ? hold->object : NULL;
     }
     struct sync_object *condition = hold ? sync_object_get(c, SYNC_CONDITION) : NULL;
@@ -188,8 +188,8 @@ int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clo
     struct trace_line *about = sync_object_line(t, condition, false);
     struct condition_wait w = {
         .thread = t, .monitor = o, .condition = condition, .hold = *hold, .site = site};
-    record_event(t, ts ? TYPE_TIMED_WAIT : TYPE_WAIT, hold->line,
-                 about ? atomic_load(&about->index) : 0, site);
+    record_request(t, ts ? TYPE_TIMED_WAIT : TYPE_WAIT, hold->line,
+                   about ? atomic_load(&about->index) : 0, site);
     /* (Schedule control may have held the thread in the record until a signal was made.) */
     busy_begin(t); /* a handler may want the same latch */
     w.signals = condition_signals_wait_begin(condition, o, is_shared(c));
@@ -206,20 +206,29 @@ int follow_wait(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m, const clo
 
 ENTRY(int, pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t *m), c, m)
 {
-    return follow_wait(site, c, m, NULL, NULL);
+    return condition_wait_trace(site, c, m, NULL, NULL);
 }
 
 ENTRY(int, pthread_cond_timedwait,
       (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *ts), c, m, ts)
 {
-    return follow_wait(site, c, m, NULL, ts);
+    return condition_wait_trace(site, c, m, NULL, ts);
 }
 
 ENTRY(int, pthread_cond_clockwait,
       (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *ts), c, m,
       clock, ts)
 {
-    return follow_wait(site, c, m, &clock, ts);
+    return condition_wait_trace(site, c, m, &clock, ts);
+}
+
+static bool condition_is_awaited(const pthread_cond_t *c)
+{
+#ifdef __GLIBC__
+    return __atomic_load_n(&c->__data.__wrefs, __ATOMIC_RELAXED) >> 3 != 0;
+#else
+    return c && false;
+#endif
 }
 
 /* Returns the condition variable where the call is to be ended by condition_signals_call_end(). */
@@ -231,16 +240,19 @@ static struct sync_object *record_signal(struct traced_thread *t, uintptr_t site
         return NULL;
     int saved = errno;
     struct trace_line *about = sync_object_line(t, o, false), *place = thread_place(t);
-    uint64_t number = record_write(t,
-                                   &(struct record){.shape = TYPE_SIGNAL,
-                                                    .flags = broadcast ? SLOT_TEXT : 0,
-                                                    .a = place,
-                                                    .take_a = 1,
-                                                    .about = about ? atomic_load(&about->index) : 0,
-                                                    .site = site,
-                                                    .payload = "broadcast",
-                                                    .payload_bytes = broadcast ? 9 : 0},
-                                   NULL);
+    struct slot_stack stack;
+    uint64_t number = record_write(
+        t,
+        &(struct record){.shape = TYPE_SIGNAL,
+                         .flags = broadcast ? SLOT_TEXT : 0,
+                         .a = place,
+                         .take_a = 1,
+                         .about = about ? atomic_load(&about->index) : 0,
+                         .site = site,
+                         .payload = "broadcast",
+                         .payload_bytes = broadcast ? 9 : 0,
+                         .stack = condition_is_awaited(c) ? wait_stack_read(site, &stack) : NULL},
+        NULL);
     busy_begin(t); /* a handler may want the same latch */
     bool bare = condition_signals_add(o, t, trace_line_index(t->own),
                                       number ? (struct event_id){trace_line_index(place), number}
@@ -284,7 +296,7 @@ static struct sync_object *condition_count_signal(pthread_cond_t *c)
     return bare ? o : NULL;
 }
 
-int follow_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
+static int condition_signal_trace(uintptr_t site, pthread_cond_t *c, bool broadcast)
 {
     real_find();
     struct traced_thread *t = site ? thread_recording() : NULL;
@@ -299,9 +311,15 @@ int follow_signal(uintptr_t site, pthread_cond_t *c, bool broadcast)
     return result;
 }
 
-ENTRY(int, pthread_cond_signal, (pthread_cond_t * c), c) { return follow_signal(site, c, false); }
+ENTRY(int, pthread_cond_signal, (pthread_cond_t * c), c)
+{
+    return condition_signal_trace(site, c, false);
+}
 
-ENTRY(int, pthread_cond_broadcast, (pthread_cond_t * c), c) { return follow_signal(site, c, true); }
+ENTRY(int, pthread_cond_broadcast, (pthread_cond_t * c), c)
+{
+    return condition_signal_trace(site, c, true);
+}
 
 /* From now on another condition variable is at that address. */
 static void condition_renew(pthread_cond_t *c)
@@ -328,9 +346,45 @@ ENTRY(int, pthread_cond_init, (pthread_cond_t * c, const pthread_condattr_t *att
 ENTRY(int, pthread_cond_destroy, (pthread_cond_t * c), c)
 {
     real_find();
+    sync_object_record_destroy(c, SYNC_CONDITION, site);
+    /* it waits until all waiters that were woken have left */
+    thread_futex_begin(
+        site ? thread_recording() : NULL,
+        (struct futex_wait){(uintptr_t)c, site, (uintptr_t)real_functions.cond_destroy, 0});
     int result = real_functions.cond_destroy(c);
+    thread_futex_end();
     if (result == 0)
         condition_renew(c);
-    (void)site;
     return result;
+}
+
+/* ---- <threads.h> ---- */
+
+ENTRY(int, cnd_init, (cnd_t * c), c)
+{
+    return call_variant_c11_result(trace_pthread_cond_init(site, (pthread_cond_t *)c, NULL));
+}
+
+ENTRY_VOID(cnd_destroy, (cnd_t * c), c) { trace_pthread_cond_destroy(site, (pthread_cond_t *)c); }
+
+ENTRY(int, cnd_wait, (cnd_t * c, mtx_t *m), c, m)
+{
+    return call_variant_c11_result(
+        condition_wait_trace(site, (pthread_cond_t *)c, (pthread_mutex_t *)m, NULL, NULL));
+}
+
+ENTRY(int, cnd_timedwait, (cnd_t * c, mtx_t *m, const struct timespec *ts), c, m, ts)
+{
+    return call_variant_c11_result(
+        condition_wait_trace(site, (pthread_cond_t *)c, (pthread_mutex_t *)m, NULL, ts));
+}
+
+ENTRY(int, cnd_signal, (cnd_t * c), c)
+{
+    return call_variant_c11_result(condition_signal_trace(site, (pthread_cond_t *)c, false));
+}
+
+ENTRY(int, cnd_broadcast, (cnd_t * c), c)
+{
+    return call_variant_c11_result(condition_signal_trace(site, (pthread_cond_t *)c, true));
 }

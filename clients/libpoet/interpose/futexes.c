@@ -1,11 +1,12 @@
 /* Futexes that a program uses directly, as the C++ library does for latches, barriers, semaphores
  * and futures: their order cannot be traced, but that they were used is reported. */
 #define _GNU_SOURCE
-#include "clients/libpoet/interpose/fork_calls.h"
+#include "clients/libpoet/core/cxx_runtime.h"
 #include "clients/libpoet/core/interposer.h"
-#include "clients/libpoet/core/seccomp_install.h"
 #include "clients/libpoet/core/modules.h"
+#include "clients/libpoet/core/seccomp_install.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/interpose/child_process.h"
 #include "clients/libpoet/poet.h"
 
 #include <linux/futex.h>
@@ -17,6 +18,47 @@ static bool futex_is_synchronization(long number, long operation)
     return number == SYS_futex &&
            (operation == FUTEX_WAIT || operation == FUTEX_WAKE || operation == FUTEX_WAIT_BITSET ||
             operation == FUTEX_WAKE_BITSET);
+}
+
+/* Returns an address in the outermost function of the C++ library around a call; 0: in none. */
+static uintptr_t futex_library(uintptr_t call)
+{
+    bool within = modules_cxx && (modules_is_runtime(call) || cxx_in_library(call));
+    return within ? modules_library_function : 0;
+}
+
+/* The function by which libstdc++ waits for the value of a future, in its `_M_status`; and how far
+ * after that its `_M_once` is, in which the value is set, after the task was run that computes it
+ * (std::__future_base::_State_baseV2).  The functions around it wait for futures, too. */
+#pragma weak futex_wait_of_future
+extern const char futex_wait_of_future[] __asm__(
+    "_ZNSt28__atomic_futex_unsigned_base19_M_futex_wait_untilEPjjbNSt6chrono8durationIlSt5ratioILl1"
+    "ELl1EEEENS2_IlS3_ILl1ELl1000000000EEEE");
+#define FUTURE_ONCE_OFFSET 8u
+#define FUTURE_WAIT_BYTES 512u
+
+/* Returns the once flag of the future whose value a call waits for; 0: it is not known to wait for
+ * one. */
+static uintptr_t futex_once(uintptr_t word, uintptr_t call)
+{
+    uintptr_t wait = (uintptr_t)futex_wait_of_future;
+    return wait && call - wait < FUTURE_WAIT_BYTES ? word + FUTURE_ONCE_OFFSET : 0;
+}
+
+static long futex_wait(uintptr_t site, uintptr_t call, const long a[6])
+{
+    uintptr_t word = (uintptr_t)a[0];
+    thread_futex_begin(thread_recording(), (struct futex_wait){word, site, futex_library(call),
+                                                               futex_once(word, call)});
+    long result = real_functions.syscall(SYS_futex, a[0], a[1], a[2], a[3], a[4], a[5]);
+    thread_futex_end();
+    return result;
+}
+
+static bool futex_is_wait(long operation)
+{
+    operation &= FUTEX_CMD_MASK;
+    return operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET;
 }
 
 /* Reports io_uring once; the order of its requests is not traced. */
@@ -37,10 +79,14 @@ static void futex_report_io_rings(long number)
     long as(long number, long a, long b, long c, long d, long e, long f)                           \
     {                                                                                              \
         real_find();                                                                               \
-        if (futex_is_synchronization(number, b) && its_site) {                                     \
-            struct traced_thread *t = thread_recording();                                          \
+        if (futex_is_synchronization(number, b)) {                                                 \
+            uintptr_t site = its_site;                                                             \
+            struct traced_thread *t = site ? thread_recording() : NULL;                            \
             if (t)                                                                                 \
                 thread_note_untraced(t, UNTRACED_FUTEX);                                           \
+            if (t && futex_is_wait(b))                                                             \
+                return futex_wait(site, SITE, (long[]){a, b, c, d, e, f});                         \
+            return real_functions.syscall(number, a, b, c, d, e, f);                               \
         }                                                                                          \
         if (fork_call_is_fork(number, a, b)) {                                                     \
             fork_call_begin(its_site);                                                             \

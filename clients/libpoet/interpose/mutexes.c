@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/mutexes.h"
 
+#include "clients/libpoet/interpose/call_variant.h"
 #include "clients/libpoet/interpose/hidden_uses.h"
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/interposer.h"
@@ -10,6 +11,7 @@
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/record.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/wait_stack.h"
 #include "clients/libpoet/profile/instrument_hooks.h"
 #include "clients/libpoet/replay/thread_schedule.h"
 #include "wire/slot.h"
@@ -18,6 +20,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -212,8 +215,8 @@ static inline __attribute__((always_inline)) int mutex_acquire(uintptr_t site,
     return result;
 }
 
-int follow_lock(uintptr_t site, enum call_variant how, pthread_mutex_t *m, clockid_t clock,
-                const struct timespec *ts)
+static int mutex_lock_trace(uintptr_t site, enum call_variant how, pthread_mutex_t *m,
+                            clockid_t clock, const struct timespec *ts)
 {
     return mutex_acquire(site, &(struct mutex_call){SYNC_MUTEX, how, m, clock, ts});
 }
@@ -225,18 +228,18 @@ ENTRY(int, pthread_mutex_lock, (pthread_mutex_t * m), m)
 
 ENTRY(int, pthread_mutex_trylock, (pthread_mutex_t * m), m)
 {
-    return follow_lock(site, CALL_VARIANT_TRY, m, 0, NULL);
+    return mutex_lock_trace(site, CALL_VARIANT_TRY, m, 0, NULL);
 }
 
 ENTRY(int, pthread_mutex_timedlock, (pthread_mutex_t * m, const struct timespec *ts), m, ts)
 {
-    return follow_lock(site, CALL_VARIANT_TIMED, m, 0, ts);
+    return mutex_lock_trace(site, CALL_VARIANT_TIMED, m, 0, ts);
 }
 
 ENTRY(int, pthread_mutex_clocklock,
       (pthread_mutex_t * m, clockid_t clock, const struct timespec *ts), m, clock, ts)
 {
-    return follow_lock(site, CALL_VARIANT_CLOCK, m, clock, ts);
+    return mutex_lock_trace(site, CALL_VARIANT_CLOCK, m, clock, ts);
 }
 
 ENTRY(int, pthread_spin_lock, (pthread_spinlock_t * s), s)
@@ -290,7 +293,7 @@ static unsigned mutex_depth(const pthread_mutex_t *m)
 
 /* Acquired by unrecorded code, and now released by recorded code: all earlier releases come before
  * this one, too. */
-struct object_hold *follow_held(uintptr_t site, struct traced_thread *t, pthread_mutex_t *m)
+struct object_hold *mutex_held(uintptr_t site, struct traced_thread *t, pthread_mutex_t *m)
 {
     static const char text[] = "lock not traced";
     struct sync_object *o = is_mine(m) ? sync_object_get(m, SYNC_MUTEX) : NULL;
@@ -322,10 +325,45 @@ struct object_hold *follow_held(uintptr_t site, struct traced_thread *t, pthread
     return hold;
 }
 
+/* Returns whether threads may sleep until the calling one releases the lock. */
+static inline bool mutex_is_awaited(const struct sync_object *o)
+{
+#ifdef __GLIBC__
+    const pthread_mutex_t *m = o->address;
+    int word = o->kind == SYNC_MUTEX ? __atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED) : 0;
+    return word == 2 || word < 0; /* FUTEX_WAITERS of the kernel, with priority inheritance */
+#else
+    return o && false;
+#endif
+}
+
+/* Does what mutex_release_hold() does, and records the call stack: it ends waits. */
+static __attribute__((noinline)) void
+mutex_release_awaited(struct traced_thread *t, struct object_hold *hold, uintptr_t site)
+{
+    struct slot_stack stack;
+    struct record r = {.shape = SHAPE_LEAVE,
+                       .b = hold->line,
+                       .take_a = 1,
+                       .take_b = 1,
+                       .site = site,
+                       .stack = site ? wait_stack_read(site, &stack) : NULL};
+    busy_begin(t);
+    hold->object->held = false;
+    thread_pop(t, hold);
+    r.a = thread_place(t);
+    record_write(t, &r, NULL);
+    busy_end(t);
+}
+
 static inline void mutex_release_hold(struct traced_thread *t, struct object_hold *hold,
                                       uintptr_t site)
 {
     struct trace_line *line = hold->line;
+    if (UNLIKELY(mutex_is_awaited(hold->object))) {
+        mutex_release_awaited(t, hold, site);
+        return;
+    }
     busy_begin(t);
     hold->object->held = false;
     thread_pop(t, hold);
@@ -340,7 +378,7 @@ static __attribute__((noinline)) void mutex_release_other(struct traced_thread *
     struct sync_object *o = sync_object_find(lock, kind);
     struct object_hold *hold = t && o ? thread_hold(t, o) : NULL;
     if (!hold && t && site && kind == SYNC_MUTEX) {
-        hold = follow_held(site, t, (pthread_mutex_t *)(uintptr_t)lock);
+        hold = mutex_held(site, t, (pthread_mutex_t *)(uintptr_t)lock);
         o = hold ? hold->object : o;
     }
     if (hold && --hold->depth) {
@@ -378,25 +416,20 @@ static inline void mutex_release(uintptr_t site, const void *lock, enum sync_obj
         mutex_release_other(t, site, lock, kind);
 }
 
-int follow_unlock(uintptr_t site, pthread_mutex_t *m)
+static int mutex_unlock_trace(uintptr_t site, pthread_mutex_t *m)
 {
     real_find();
     mutex_release(site, m, SYNC_MUTEX);
     return real_functions.mutex_unlock(m);
 }
 
-ENTRY(int, pthread_mutex_unlock, (pthread_mutex_t * m), m) { return follow_unlock(site, m); }
+ENTRY(int, pthread_mutex_unlock, (pthread_mutex_t * m), m) { return mutex_unlock_trace(site, m); }
 
 ENTRY(int, pthread_spin_unlock, (pthread_spinlock_t * s), s)
 {
     real_find();
     mutex_release(site, (const void *)(uintptr_t)s, SYNC_SPIN_LOCK);
     return real_functions.spin_unlock(s);
-}
-
-void follow_mutex_made(uintptr_t site, pthread_mutex_t *m)
-{
-    sync_object_created(m, SYNC_MUTEX, site);
 }
 
 ENTRY(int, pthread_mutex_init, (pthread_mutex_t * m, const pthread_mutexattr_t *attributes), m,
@@ -412,7 +445,7 @@ ENTRY(int, pthread_mutex_init, (pthread_mutex_t * m, const pthread_mutexattr_t *
 ENTRY(int, pthread_mutex_destroy, (pthread_mutex_t * m), m)
 {
     real_find();
-    (void)site;
+    sync_object_record_destroy(m, SYNC_MUTEX, site);
     int result = real_functions.mutex_destroy(m);
     if (result == 0)
         sync_object_destroy(m, SYNC_MUTEX);
@@ -431,9 +464,45 @@ ENTRY(int, pthread_spin_init, (pthread_spinlock_t * s, int shared), s, shared)
 ENTRY(int, pthread_spin_destroy, (pthread_spinlock_t * s), s)
 {
     real_find();
-    (void)site;
+    sync_object_record_destroy((const void *)(uintptr_t)s, SYNC_SPIN_LOCK, site);
     int result = real_functions.spin_destroy(s);
     if (result == 0)
         sync_object_destroy((const void *)(uintptr_t)s, SYNC_SPIN_LOCK);
     return result;
+}
+
+/* ---- <threads.h> ---- */
+
+ENTRY(int, mtx_init, (mtx_t * m, int type), m, type)
+{
+    real_find();
+    int result = real_functions.mtx_init(m, type);
+    if (result == thrd_success)
+        sync_object_created(m, SYNC_MUTEX, site);
+    return result;
+}
+
+ENTRY_VOID(mtx_destroy, (mtx_t * m), m) { trace_pthread_mutex_destroy(site, (pthread_mutex_t *)m); }
+
+ENTRY(int, mtx_lock, (mtx_t * m), m)
+{
+    return call_variant_c11_result(
+        mutex_lock_trace(site, CALL_VARIANT_LOCK, (pthread_mutex_t *)m, 0, NULL));
+}
+
+ENTRY(int, mtx_trylock, (mtx_t * m), m)
+{
+    return call_variant_c11_result(
+        mutex_lock_trace(site, CALL_VARIANT_TRY, (pthread_mutex_t *)m, 0, NULL));
+}
+
+ENTRY(int, mtx_timedlock, (mtx_t * m, const struct timespec *ts), m, ts)
+{
+    return call_variant_c11_result(
+        mutex_lock_trace(site, CALL_VARIANT_TIMED, (pthread_mutex_t *)m, 0, ts));
+}
+
+ENTRY(int, mtx_unlock, (mtx_t * m), m)
+{
+    return call_variant_c11_result(mutex_unlock_trace(site, (pthread_mutex_t *)m));
 }

@@ -1,8 +1,7 @@
-/* pthread_once: the end of the initializer comes before each thread's first return; that of one
- * which throws, or is cancelled, before the start of the next one. */
+/* One-time initialization (pthread_once, call_once): the end of the initializer comes before each
+ * thread's first return; that of one which throws, or is cancelled, before the start of the next
+ * one. */
 #define _GNU_SOURCE
-#include "clients/libpoet/interpose/once_calls.h"
-
 #include "clients/libpoet/interpose/hidden_uses.h"
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/interposer.h"
@@ -16,6 +15,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <threads.h>
 
 struct once_call {
     void (*function)(void);
@@ -130,7 +130,7 @@ static __attribute__((noinline)) int once_call_untraced(pthread_once_t *flag,
     return result;
 }
 
-int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
+static int once_call_trace(uintptr_t site, pthread_once_t *flag, void (*function)(void))
 {
     real_find();
     struct traced_thread *t = site ? thread_recording() : NULL;
@@ -144,7 +144,7 @@ int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
     if (!line)
         return once_call_untraced(flag, function);
     struct once_call call = {function, o, site, false};
-    record_event(t, TYPE_ACQUIRE, thread_place(t), atomic_load(&line->index), site);
+    record_request(t, TYPE_ACQUIRE, thread_place(t), atomic_load(&line->index), site);
     t->once_calls.running = &call;
     errno = saved;
     /* another one initializes it */
@@ -176,5 +176,10 @@ int follow_once(uintptr_t site, pthread_once_t *flag, void (*function)(void))
 
 ENTRY(int, pthread_once, (pthread_once_t * flag, void (*function)(void)), flag, function)
 {
-    return follow_once(site, flag, function);
+    return once_call_trace(site, flag, function);
+}
+
+ENTRY_VOID(call_once, (once_flag * flag, void (*function)(void)), flag, function)
+{
+    once_call_trace(site, (pthread_once_t *)flag, function);
 }

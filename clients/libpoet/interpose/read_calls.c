@@ -2,12 +2,10 @@
  * control messages are recorded, too; descriptors that a message carries are not: they do not exist
  * in another run. */
 #define _GNU_SOURCE
-#include "clients/libpoet/interpose/next_input.h"
-#include "clients/libpoet/interpose/input_calls.h"
-#include "clients/libpoet/interpose/external_fds.h"
-#include "clients/libpoet/core/interposer.h"
 #include "base/likely.h"
+#include "clients/libpoet/core/interposer.h"
 #include "clients/libpoet/core/modules.h"
+#include "clients/libpoet/interpose/input_calls.h"
 
 #include <limits.h>
 #include <string.h>

@@ -10,10 +10,12 @@
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/profile/instrument_hooks.h"
 #include "clients/libpoet/replay/thread_schedule.h"
+#include "wire/annotation_text.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 
 struct rwlock_call {
@@ -62,13 +64,32 @@ static void rwlock_record_entered(struct traced_thread *t, struct sync_object *o
     record_mark_nonempty();
 }
 
-/* Records a recursive acquisition by a reader. */
-static void rwlock_record_reread(struct traced_thread *t, struct object_hold *hold, bool requested,
-                                 uintptr_t site)
+/* Returns the text for a recursive acquisition by a reader that blocks for ever if a writer waits;
+ * NULL: it does not block. */
+static const char *rwlock_reread_text(const struct object_hold *hold, const struct rwlock_call *c)
 {
+#ifdef __GLIBC__
+    if (!hold->writing && c->how == CALL_VARIANT_LOCK &&
+        c->lock->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)
+        return TEXT_WRITERS_FIRST;
+#else
+    (void)hold;
+    (void)c;
+#endif
+    return NULL;
+}
+
+/* Records a recursive acquisition by a reader. */
+static void rwlock_record_reread(struct traced_thread *t, struct object_hold *hold,
+                                 const struct rwlock_call *c, bool requested, uintptr_t site)
+{
+    const char *text = rwlock_reread_text(hold, c);
     hold->depth++;
     record_write(t,
                  &(struct record){.shape = requested ? TYPE_RELOCK : (int)SHAPE_AGAIN,
+                                  .flags = text ? SLOT_TEXT : 0,
+                                  .payload = text,
+                                  .payload_bytes = text ? (uint32_t)strlen(text) : 0,
                                   .a = hold->line,
                                   .take_a = requested ? 1 : 2,
                                   .about = atomic_load(&hold->line->index),
@@ -141,7 +162,7 @@ static int rwlock_acquire(uintptr_t site, const struct rwlock_call *c)
     if (result != 0)
         record_refused(t, line, requested, site);
     else if (line && hold)
-        rwlock_record_reread(t, hold, requested, site);
+        rwlock_record_reread(t, hold, c, requested, site);
     else if (line)
         rwlock_record_entered(t, o, c, requested || c->how == CALL_VARIANT_TRY, site);
     errno = saved;
@@ -210,7 +231,7 @@ ENTRY(int, pthread_rwlock_init, (pthread_rwlock_t * l, const pthread_rwlockattr_
 ENTRY(int, pthread_rwlock_destroy, (pthread_rwlock_t * l), l)
 {
     real_find();
-    (void)site;
+    sync_object_record_destroy(l, SYNC_RWLOCK, site);
     int result = real_functions.rwlock_destroy(l);
     if (result == 0)
         sync_object_destroy(l, SYNC_RWLOCK);

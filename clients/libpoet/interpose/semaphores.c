@@ -9,8 +9,11 @@
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/record.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/wait_stack.h"
 #include "clients/libpoet/profile/instrument_hooks.h"
+#include "clients/libpoet/replay/held_points.h"
 #include "clients/libpoet/replay/thread_schedule.h"
+#include "wire/annotation_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,26 +22,80 @@
 #include <semaphore.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 
 #undef UNTRACED_SITE
 #define UNTRACED_SITE site_of_lock
 
 /* Records the whole operation, or a part of it: take_a numbers on the thread's line, take_b on the
- * semaphore's. */
+ * semaphore's.  text: NULL: none. */
 static void semaphore_record_visit(struct traced_thread *t, uint16_t shape,
                                    struct trace_line *place, struct trace_line *line,
-                                   unsigned take_a, unsigned take_b, uintptr_t site)
+                                   unsigned take_a, unsigned take_b, uintptr_t site,
+                                   const char *text)
 {
     record_write(t,
                  &(struct record){.shape = shape,
+                                  .flags = text ? SLOT_TEXT : 0,
                                   .a = place,
                                   .b = line,
                                   .take_a = take_a,
                                   .take_b = take_b,
-                                  .site = site},
+                                  .site = site,
+                                  .payload = text,
+                                  .payload_bytes = text ? (uint32_t)strlen(text) : 0},
                  NULL);
     record_mark_nonempty();
+}
+
+/* Records a part in which the thread has to wait, or ends waits, with its call stack. */
+static void semaphore_record_stack(struct traced_thread *t, uint16_t shape, struct trace_line *line,
+                                   unsigned take, uintptr_t site)
+{
+    struct slot_stack stack;
+    record_write(t,
+                 &(struct record){.shape = shape,
+                                  .a = thread_place(t),
+                                  .b = line,
+                                  .take_a = take,
+                                  .take_b = take + 1,
+                                  .site = site,
+                                  .stack = wait_stack_read(site, &stack)},
+                 NULL);
+    record_mark_nonempty();
+}
+
+/* ---- what is recorded once about a semaphore, with an acquisition ---- */
+
+#define SEMAPHORE_BINARY 1u /* its initial value is 1 */
+#define SEMAPHORE_CONDITIONAL 2u /* an acquisition that need not wait until it succeeds */
+#define SEMAPHORE_REMARKED 4u /* that was recorded */
+
+static void semaphore_set_initial(const sem_t *s, bool binary)
+{
+    struct sync_object *o = sync_object_find(s, SYNC_SEMAPHORE);
+    if (o)
+        atomic_store_explicit(&o->remarks, binary ? SEMAPHORE_BINARY : 0, memory_order_relaxed);
+}
+
+static void semaphore_set_conditional(struct sync_object *o)
+{
+    if (!(atomic_load_explicit(&o->remarks, memory_order_relaxed) &
+          (SEMAPHORE_CONDITIONAL | SEMAPHORE_REMARKED)))
+        atomic_fetch_or(&o->remarks, SEMAPHORE_CONDITIONAL);
+}
+
+/* Returns the text for an acquisition; NULL: none. */
+static const char *semaphore_remark(struct sync_object *o)
+{
+    uint8_t is = atomic_load_explicit(&o->remarks, memory_order_relaxed);
+    if (LIKELY(!(is & (SEMAPHORE_BINARY | SEMAPHORE_CONDITIONAL))))
+        return NULL;
+    uint8_t rest = is & SEMAPHORE_CONDITIONAL ? SEMAPHORE_REMARKED : is & ~SEMAPHORE_BINARY;
+    if (!atomic_compare_exchange_strong(&o->remarks, &is, rest))
+        return NULL; /* another thread records one of them now, and this one the next time */
+    return is & SEMAPHORE_CONDITIONAL ? TEXT_CONDITIONAL : TEXT_BINARY;
 }
 
 /* A recorded call has decremented it. */
@@ -77,7 +134,8 @@ static void semaphore_end_wait(void *p)
                                              : SHAPE_BROKEN;
     if (b->result == 0)
         semaphore_mark_acquired(b->thread, b->object);
-    semaphore_record_visit(b->thread, shape, b->place, b->line, 1, 2, b->site);
+    semaphore_record_visit(b->thread, shape, b->place, b->line, 1, 2, b->site,
+                           b->result == 0 ? semaphore_remark(b->object) : NULL);
 }
 
 static int semaphore_call_real(enum call_variant how, sem_t *s, clockid_t clock,
@@ -98,12 +156,16 @@ static bool semaphore_args_valid(enum call_variant how, clockid_t clock, const s
 }
 
 /* Replays a wait: the schedule says whether the thread blocked, and when it resumed. */
-static __attribute__((noinline)) int
-semaphore_replay_acquire(struct traced_thread *t, const struct trace_line *line, sem_t *s)
+static __attribute__((noinline)) int semaphore_replay_acquire(struct traced_thread *t,
+                                                              const struct trace_line *line,
+                                                              sem_t *s, uintptr_t site)
 {
     int result;
-    if (thread_schedule_next_type(t, 0) == TYPE_NONE)
+    if (thread_schedule_next_type(t, 0) == TYPE_NONE) {
+        if (hold_points_active)
+            hold_point_before_unit(t, line, site);
         thread_schedule_wait_rest(t, thread_schedule_line(t, line));
+    }
     if (!thread_schedule_active(t) || thread_schedule_has_next(t, TYPE_WAIT) ||
         thread_schedule_has_next(t, TYPE_TIMED_WAIT))
         return thread_schedule_active(t) && thread_schedule_next_type(t, 0) != TYPE_NONE
@@ -150,14 +212,16 @@ static int semaphore_wait(uintptr_t site, enum call_variant how, sem_t *s, clock
     pthread_testcancel(); /* the real call is a cancellation point even if it does not block */
     struct trace_line *place = thread_place(t);
     int result = LIKELY(!replay_active) ? real_functions.sem_trywait(s)
-                                        : semaphore_replay_acquire(t, line, s);
+                                        : semaphore_replay_acquire(t, line, s, site);
+    if (ts)
+        semaphore_set_conditional(o);
     if (result == 0) {
         semaphore_mark_acquired(t, o);
-        semaphore_record_visit(t, SHAPE_TAKE, place, line, 2, 3, site);
+        semaphore_record_visit(t, SHAPE_TAKE, place, line, 2, 3, site, semaphore_remark(o));
         errno = saved;
         return 0;
     }
-    semaphore_record_visit(t, ts ? SHAPE_TIMED_AWAIT : SHAPE_AWAIT, place, line, 1, 2, site);
+    semaphore_record_stack(t, ts ? SHAPE_TIMED_AWAIT : SHAPE_AWAIT, line, 1, site);
     struct blocked b = {.thread = t,
                         .object = o,
                         .place = place,
@@ -190,14 +254,15 @@ ENTRY(int, sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *ts
 
 /* The schedule also says whether it succeeded. */
 static __attribute__((noinline)) int semaphore_replay_try(struct traced_thread *t,
-                                                          const struct trace_line *line, sem_t *s)
+                                                          const struct trace_line *line, sem_t *s,
+                                                          uintptr_t site)
 {
     if (t && thread_schedule_next_type(t, 0) == TYPE_ACQUIRE &&
         thread_schedule_next_type(t, 1) == TYPE_ACQUIRE_FAILED) {
         errno = EAGAIN;
         return -1;
     }
-    return line ? semaphore_replay_acquire(t, line, s) : real_functions.sem_trywait(s);
+    return line ? semaphore_replay_acquire(t, line, s, site) : real_functions.sem_trywait(s);
 }
 
 ENTRY(int, sem_trywait, (sem_t * s), s)
@@ -209,14 +274,17 @@ ENTRY(int, sem_trywait, (sem_t * s), s)
     struct trace_line *line = o ? sync_object_line(t, o, false) : NULL;
     errno = saved;
     int result = LIKELY(!replay_active) ? real_functions.sem_trywait(s)
-                                        : semaphore_replay_try(t, line, s),
+                                        : semaphore_replay_try(t, line, s, site),
         error = errno;
     if (!line)
         semaphore_mark_acquired_untraced(result, s);
     else if (result == 0)
         semaphore_mark_acquired(t, o);
+    if (line)
+        semaphore_set_conditional(o);
     if (line && result == 0)
-        semaphore_record_visit(t, SHAPE_TAKE, thread_place(t), line, 2, 3, site);
+        semaphore_record_visit(t, SHAPE_TAKE, thread_place(t), line, 2, 3, site,
+                               semaphore_remark(o));
     else if (line)
         record_refused(t, line, false, site);
     errno = error;
@@ -241,11 +309,20 @@ static int semaphore_post_late(struct traced_thread *t, sem_t *s, struct sync_ob
     if (result != 0)
         hidden_use_add_units(o, -1);
     if (result == 0)
-        semaphore_record_visit(t, SHAPE_POST, thread_place(t), line, 2, 3, site);
+        semaphore_record_visit(t, SHAPE_POST, thread_place(t), line, 2, 3, site, NULL);
     else
         record_refused(t, line, true, site);
     errno = saved;
     return result;
+}
+
+static bool semaphore_is_awaited(const sem_t *s)
+{
+#if defined(__GLIBC__) && __WORDSIZE == 64
+    return __atomic_load_n((const uint64_t *)(const void *)s, __ATOMIC_RELAXED) >> 32 != 0;
+#else
+    return s && false;
+#endif
 }
 
 static int semaphore_post_untraced(sem_t *s)
@@ -274,7 +351,10 @@ ENTRY(int, sem_post, (sem_t * s), s)
     if (may_overflow(s))
         return semaphore_post_late(t, s, o, site);
     hidden_use_add_units(o, 1);
-    semaphore_record_visit(t, SHAPE_POST, thread_place(t), line, 2, 3, site);
+    if (semaphore_is_awaited(s))
+        semaphore_record_stack(t, SHAPE_POST, line, 2, site);
+    else
+        semaphore_record_visit(t, SHAPE_POST, thread_place(t), line, 2, 3, site, NULL);
     errno = saved;
     return real_functions.sem_post(s);
 }
@@ -285,6 +365,8 @@ ENTRY(int, sem_init, (sem_t * s, int shared, unsigned value), s, shared, value)
     int result = real_functions.sem_init(s, shared, value);
     if (result == 0)
         sync_object_created(s, SYNC_SEMAPHORE, site);
+    if (result == 0)
+        semaphore_set_initial(s, !shared && value == 1);
     if (result == 0 && !shared)
         hidden_use_set_units(s, value);
     return result;
@@ -293,7 +375,7 @@ ENTRY(int, sem_init, (sem_t * s, int shared, unsigned value), s, shared, value)
 ENTRY(int, sem_destroy, (sem_t * s), s)
 {
     real_find();
-    (void)site;
+    sync_object_record_destroy(s, SYNC_SEMAPHORE, site);
     int result = real_functions.sem_destroy(s);
     if (result == 0)
         sync_object_destroy(s, SYNC_SEMAPHORE);

@@ -1,25 +1,23 @@
 /* Signals: events before a signal is sent come before its handler, and before sigwait() returns.
  * Pending signals of one number are merged, so that their senders cannot be told apart from
  * outside. So a signal sent to this process, or to another one in which libpoet receives all
- * signals, carries the event that sent it (signal_token.h). Of several merged ones the kernel keeps
- * the first. */
+ * signals, carries the event that sent it (struct signal_token). Of several merged ones the kernel
+ * keeps the first. */
 #define _GNU_SOURCE
+#include "clients/libpoet/core/interposer.h"
+#include "clients/libpoet/core/modules.h"
+#include "clients/libpoet/core/record.h"
+#include "clients/libpoet/core/seccomp_allowed.h"
+#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/shared_objects.h"
+#include "clients/libpoet/core/sync_object.h"
+#include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer_lock.h"
+#include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/interpose/child_process.h"
 #include "clients/libpoet/interpose/input_calls.h"
-#include "clients/libpoet/interpose/thread_registry.h"
-#include "clients/libpoet/interpose/signal_token.h"
-#include "clients/libpoet/core/seccomp_allowed.h"
-#include "clients/libpoet/core/type_codes.h"
-#include "clients/libpoet/core/interposer.h"
-#include "clients/libpoet/core/trace_line.h"
-#include "clients/libpoet/core/server_connection.h"
-#include "clients/libpoet/core/tracer_lock.h"
-#include "clients/libpoet/core/modules.h"
-#include "clients/libpoet/core/sync_object.h"
-#include "clients/libpoet/core/record.h"
-#include "clients/libpoet/core/running_handler.h"
-#include "clients/libpoet/core/thread_info.h"
-#include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/interpose/thread_lifetime.h"
 #include "clients/libpoet/profile/instrument_hooks.h"
 #include "wire/event_types.h"
 #include "wire/slot.h"
@@ -35,6 +33,70 @@
 #undef signal /* libc_calls.h */
 #undef UNTRACED_SITE
 #define UNTRACED_SITE site_of_program
+
+/* ---- tokens ---- */
+
+/* Token of a signal: identifies the event that sent it, in bytes of siginfo that no receiver uses.
+ * The kernel passes them on only for signals sent like sigqueue(); so the token also contains the
+ * signal's real code. */
+struct signal_token {
+    uint64_t which; /* line << 40 | number, or the second half of a key */
+    /* checksum of `which`, the process or all of them, and the code; 0: no token */
+    uint64_t check;
+};
+
+#define SIGNAL_KEYS 0x706f65742e736967u
+#define TOKEN_AT 32 /* after si_value; the kernel keeps 48 bytes (struct kernel_siginfo) */
+
+/* Returns the first half of the keys of messages to other processes. */
+static uint64_t signal_token_keys(void) { return SIGNAL_KEYS ^ shared_object_machine; }
+
+static uint64_t signal_token_checksum(uint64_t which, uint64_t scope, int code)
+{
+    uint64_t z = (which ^ scope) * 0x9e3779b97f4a7c15u + (uint64_t)(unsigned)code;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* Removes the token and returns its contents. Returns false if there is none. */
+static bool signal_token_consume(siginfo_t *info, struct event_origin *from, int *code)
+{
+    static const int codes[] = {SI_USER, SI_TKILL, SI_QUEUE};
+    struct signal_token token;
+    memcpy(&token, (const char *)info + TOKEN_AT, sizeof token);
+    if (info->si_code != SI_QUEUE || !token.check)
+        return false;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        bool here = token.check == signal_token_checksum(token.which, process_instance, codes[i]);
+        if (!here &&
+            token.check != signal_token_checksum(token.which, signal_token_keys(), codes[i]))
+            continue;
+        *code = codes[i];
+        *from = here ? (struct event_origin){.at = {(uint32_t)(token.which >> 40),
+                                                    token.which & ((UINT64_C(1) << 40) - 1)}}
+                     : (struct event_origin){.at = {0, token.which}, .key = signal_token_keys()};
+        memset((char *)info + TOKEN_AT, 0, sizeof token);
+        return true;
+    }
+    return false;
+}
+
+/* scope: process_instance, of an event of this process, or signal_token_keys(); code: what the
+ * signal really is (SI_USER...). */
+static struct signal_token signal_token_make(uint64_t which, uint64_t scope, int code)
+{
+    struct signal_token token = {which, signal_token_checksum(which, scope, code)};
+    token.check += token.check == 0;
+    return token;
+}
+
+static void signal_token_attach(siginfo_t *info, struct signal_token token)
+{
+    memcpy((char *)info + TOKEN_AT, &token, sizeof token);
+}
+
+/* ---- handlers ---- */
 
 #define SIGNALS 65
 #define MASK(sig) (UINT64_C(1) << ((sig)-1))
@@ -103,7 +165,7 @@ static void signal_call_record_handled(int sig, siginfo_t *info)
 {
     struct event_origin from = signal_call_receive_origin(info);
     struct traced_thread *t = thread_self();
-    if (!t || t->off_depth || (!from.at.number && !from.doubt))
+    if (!t || thread_is_off(t) || (!from.at.number && !from.doubt))
         return;
     if (t->busy || (poet_process_interrupted && !poet_process_interrupted())) {
         thread_note_loss(t, UNTRACED_HANDLER);
@@ -353,7 +415,7 @@ static bool send_signal(uintptr_t site, const struct signal_sending *s)
 {
     struct traced_thread *t =
         site && signal_call_may_trace(s->sig) && !thread_runtime() ? thread_self() : NULL;
-    if (!t || t->off_depth || t->busy)
+    if (!t || thread_is_off(t) || t->busy)
         return false;
     int saved = errno;
     pid_t self = getpid();
@@ -388,7 +450,7 @@ ENTRY(int, sigqueue, (pid_t pid, int sig, const union sigval value), pid, sig, v
 static bool send_to_thread(uintptr_t site, pthread_t id, int sig, int code,
                            const union sigval *value)
 {
-    struct thread_info *task = site ? thread_registry_find(id) : NULL;
+    struct thread_info *task = site ? thread_lifetime_find(id) : NULL;
     pid_t tid = task && !(atomic_load(&task->flags) & TASK_ENDED) ? task->tid : 0;
     return send_signal(site,
                        &(struct signal_sending){.pid = tid ? getpid() : -1,
@@ -455,7 +517,7 @@ static int signal_call_wait(uintptr_t site, const sigset_t *signals, siginfo_t *
     siginfo_t own, *in = info ? info : &own;
     int saved = errno, result;
     if (t) {
-        record_event(t, TYPE_SIGWAIT, thread_place(t), 0, site);
+        record_request(t, TYPE_SIGWAIT, thread_place(t), 0, site);
         instrument_wait_begin(t, TYPE_SIGWAIT, site);
     }
     pthread_cleanup_push(signal_call_end_wait, t);

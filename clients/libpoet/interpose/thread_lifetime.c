@@ -2,38 +2,222 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/thread_lifetime.h"
 
-#include "clients/libpoet/interpose/cancellation.h"
-#include "clients/libpoet/interpose/child_process.h"
-#include "clients/libpoet/interpose/thread_registry.h"
+#include "clients/libpoet/core/foreign_threads.h"
+#include "clients/libpoet/core/fork_reset.h"
+#include "clients/libpoet/core/interposer.h"
+#include "clients/libpoet/core/lost_events.h"
+#include "clients/libpoet/core/record.h"
+#include "clients/libpoet/core/seccomp_install.h"
+#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/sync_object.h"
+#include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/thread_usage.h"
+#include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/type_codes.h"
-#include "clients/libpoet/core/seccomp_install.h"
-#include "clients/libpoet/core/fork_reset.h"
-#include "clients/libpoet/core/trace_line.h"
-#include "clients/libpoet/core/server_connection.h"
-#include "clients/libpoet/core/lost_events.h"
-#include "clients/libpoet/core/record.h"
-#include "clients/libpoet/core/foreign_threads.h"
-#include "clients/libpoet/core/thread_info.h"
-#include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/untraced_uses.h"
-#include "clients/libpoet/core/thread_usage.h"
+#include "clients/libpoet/interpose/child_process.h"
 #include "clients/libpoet/profile/region_owner.h"
 #include "wire/event_types.h"
 #include "wire/slot.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <threads.h>
 #include <unistd.h>
+
+/* ---- cancellation ----
+ *
+ * Events before pthread_cancel come before the cleanup handlers of the thread. Handlers run where
+ * no interposed call is. But glibc, when it unwinds a thread, first runs what was pushed by the old
+ * _pthread_cleanup_push and whose buffer is not deeper than the frame that is left: a buffer
+ * outside of the stack, if it is the newest one, runs before everything else. Each thread has one.
+ * A newer handler must not see it as its predecessor (glibc would look for it in a chain that a
+ * longjmp has cut), so it is removed and inserted again around each registration. */
+
+/* Runs in a thread that is being unwound, before any other handler. */
+static void cancellation_record_acted(void *unused)
+{
+    (void)unused;
+    struct traced_thread *base = thread_base;
+    if (!base || !base->task || base->cancellation.exiting || base->cancellation.recorded)
+        return;
+    base->cancellation.recorded = true;
+    struct traced_thread *t = thread_recording();
+    struct thread_info *task = base->task;
+    if (!t)
+        return;
+    int saved = errno;
+    latch_lock(&task->binding);
+    struct cancel cancel = task->cancel;
+    latch_unlock(&task->binding);
+    bool certain = cancel.by && !cancel.several && cancel.life == t->life && cancel.at.line;
+    record_write(t,
+                 &(struct record){.shape = TYPE_CANCELLED,
+                                  .flags = certain ? (uint16_t)RELATION_RECEIVE
+                                                   : SLOT_DOUBT(UNTRACED_SIGNAL),
+                                  .a = thread_place(t),
+                                  .take_a = 1,
+                                  .partner = certain ? cancel.at : (struct event_id){0, 0}},
+                 NULL);
+    errno = saved;
+}
+
+/* Returns the newest buffer of the thread. */
+static struct _pthread_cleanup_buffer *cancellation_newest_buffer(void)
+{
+    struct _pthread_cleanup_buffer probe;
+    real_functions.cleanup_push(&probe, cancellation_record_acted, NULL);
+    real_functions.cleanup_pop(&probe, 0);
+    return probe.__prev;
+}
+
+/* Sets up the calling thread so that its cancellation is noticed. */
+static void cancellation_watch(struct traced_thread *t)
+{
+    if (real_functions.cleanup_push && real_functions.cleanup_pop && !cancellation_newest_buffer())
+        real_functions.cleanup_push(&t->cancellation.cleanup, cancellation_record_acted, NULL);
+}
+
+#if !defined(POET_STATIC)
+/* libpoet's buffer is not the newest while the program registers a handler. */
+static void cancellation_register_handler(void (*call)(void *), void *buffer)
+{
+    struct traced_thread *t = thread_base;
+    bool watched = t && real_functions.cleanup_push && real_functions.cleanup_pop;
+    if (watched && cancellation_newest_buffer() == &t->cancellation.cleanup)
+        real_functions.cleanup_pop(&t->cancellation.cleanup, 0);
+    call(buffer);
+    if (watched)
+        cancellation_watch(t);
+}
+
+#define REGISTERS(name, member)                                                                    \
+    __attribute__((visibility("default"))) void name(void *);                                      \
+    void name(void *buffer)                                                                        \
+    {                                                                                              \
+        real_find();                                                                               \
+        cancellation_register_handler(real_functions.member, buffer);                              \
+    }
+#pragma GCC diagnostic push
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
+#endif
+REGISTERS(__pthread_register_cancel, register_cancel)
+REGISTERS(__pthread_register_cancel_defer, register_cancel_defer)
+#pragma GCC diagnostic pop
+#endif
+
+static void cancellation_record_cancel(struct traced_thread *t, struct thread_info *task,
+                                       uintptr_t site)
+{
+    int cancelling; /* it may be called with asynchronous cancellation enabled */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
+    struct trace_line *place = t ? thread_place(t) : NULL;
+    uint64_t number = !t ? 0
+                         : record_write(t,
+                                        &(struct record){.shape = TYPE_CANCEL,
+                                                         .flags = RELATION_SEND,
+                                                         .a = place,
+                                                         .take_a = 1,
+                                                         .about = trace_line_index(&task->line),
+                                                         .site = site},
+                                        NULL);
+    latch_lock(&task->binding);
+    struct cancel *c = &task->cancel;
+    const void *by = t ? (const void *)t->own : (const void *)task;
+    if (c->by && c->by != by)
+        c->several = true;
+    else if (!c->by)
+        *c = (struct cancel){.by = by,
+                             .at = {number ? trace_line_index(place) : 0, number},
+                             .life = t ? t->life : NO_LIFE};
+    latch_unlock(&task->binding);
+    if (t)
+        record_mark_nonempty();
+    pthread_setcancelstate(cancelling, NULL);
+}
+
+ENTRY(int, pthread_cancel, (pthread_t id), id)
+{
+    real_find();
+    int saved = errno;
+    struct thread_info *task = thread_lifetime_find(id);
+    if (task)
+        cancellation_record_cancel(site ? thread_recording() : NULL, task, site);
+    errno = saved;
+    return real_functions.cancel(id);
+}
+
+/* This unwinds, too, but not because of a cancellation. */
+static void cancellation_mark_exiting(void)
+{
+    if (thread_base)
+        thread_base->cancellation.exiting = true;
+}
+
+ENTRY_LAST(pthread_exit, (void *result), result)
+{
+    (void)site;
+    real_find();
+    cancellation_mark_exiting();
+    real_functions.exit(result);
+    __builtin_unreachable();
+}
+
+ENTRY_LAST(thrd_exit, (int result), result)
+{
+    (void)site;
+    real_find();
+    cancellation_mark_exiting();
+    real_functions.thrd_exit(result);
+    __builtin_unreachable();
+}
+
+/* ---- threads by their ids ---- */
+
+/* Called by the creator and by the thread itself. Whichever is first, the thread has not yet run
+ * the program's code: *id is valid and its own. An entry left by a thread that has ended is
+ * overwritten. */
+void thread_lifetime_bind(struct thread_info *task, const pthread_t *id)
+{
+    latch_lock(&task->binding);
+    if (!(atomic_fetch_or(&task->flags, TASK_BOUND) & TASK_BOUND)) {
+        struct sync_object *entry = sync_object_get((void *)*id, SYNC_TASK);
+        if (entry)
+            atomic_store(&entry->task, task);
+    }
+    latch_unlock(&task->binding);
+}
+
+void thread_lifetime_bind_self(struct thread_info *task)
+{
+    pthread_t id = pthread_self();
+    thread_lifetime_bind(task, &id);
+}
+
+/* By now another thread may have the id. */
+void thread_lifetime_unbind(struct thread_info *task, pthread_t id)
+{
+    struct sync_object *entry = sync_object_find((void *)id, SYNC_TASK);
+    if (entry)
+        atomic_compare_exchange_strong(&entry->task, &(struct thread_info *){task}, NULL);
+}
+
+struct thread_info *thread_lifetime_find(pthread_t id)
+{
+    struct sync_object *entry = sync_object_find((void *)id, SYNC_TASK);
+    return entry ? atomic_load(&entry->task) : NULL;
+}
 
 static pthread_key_t end_key;
 _Atomic bool untraced_threads_exist;
-
-unsigned thread_lifetime_count(void) { return thread_registry_recorded(); }
 
 /* ---- birth and end ---- */
 
@@ -45,7 +229,7 @@ struct traced_thread *thread_lifetime_begin(struct thread_info *task)
         cancellation_watch(t);
         task->tid = (pid_t)syscall(SYS_gettid);
         t->queue->tid = (uint32_t)task->tid;
-        thread_registry_begin();
+        atomic_fetch_add(&recorded_threads, 1);
     } else if (atomic_load(&current_lifetime)) {
         untraced_use_report(UNTRACED_THREAD,
                             "a thread without an event queue (out of memory or timeout)");
@@ -92,28 +276,23 @@ static void thread_lifetime_finish(struct traced_thread *t)
     if (replay_active && recorded_here && thread_schedule_next_type(t, 0) == TYPE_CLOSE)
         thread_schedule_wait_bits(t, &task->flags, TASK_DETACHED);
     bool closed = atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED;
-    thread_registry_end();
+    atomic_fetch_sub(&recorded_threads, 1);
     if (closed && recorded_here)
         thread_lifetime_close(t, task, TYPE_CLOSE, task->entry);
     thread_end(t);
     if (closed) {
-        thread_registry_unbind(task, pthread_self());
+        thread_lifetime_unbind(task, pthread_self());
         thread_info_release(task);
     }
 }
 
 void thread_lifetime_at_end(void *p) { pthread_setspecific(end_key, p); }
 
-void thread_lifetime_bind(struct thread_info *task, const pthread_t *id)
-{
-    thread_registry_bind(task, id);
-}
-
 void thread_lifetime_ended(struct thread_info *task)
 {
     if (!(atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED))
         return;
-    thread_registry_unbind(task, pthread_self());
+    thread_lifetime_unbind(task, pthread_self());
     thread_info_release(task);
 }
 
@@ -122,7 +301,7 @@ struct traced_thread *thread_lifetime_begin_thread(struct thread_info *task, con
     struct traced_thread *t = thread_lifetime_begin(task);
     if (!t)
         return NULL;
-    thread_registry_bind_self(task);
+    thread_lifetime_bind_self(task);
     thread_lifetime_announce(t, name, (void *)pthread_self(), task->entry);
     return t;
 }
@@ -183,7 +362,7 @@ void thread_lifetime_begin_main(void)
         current_lifetime_exchange(0);
         return;
     }
-    thread_registry_bind_self(task);
+    thread_lifetime_bind_self(task);
     task->entry = getauxval(AT_ENTRY);
     thread_lifetime_announce(t, "main", (void *)pthread_self(), 0);
     struct event_origin from = child_program_begin();
@@ -210,7 +389,7 @@ struct traced_thread *thread_lifetime_begin_child(uint64_t high, uint64_t low)
     struct traced_thread *t = task ? thread_lifetime_begin(task) : NULL;
     if (!t)
         return NULL;
-    thread_registry_bind_self(task);
+    thread_lifetime_bind_self(task);
     task->entry = getauxval(AT_ENTRY);
     char name[32];
     snprintf(name, sizeof name, "main[%d]", (int)getpid());
@@ -327,9 +506,10 @@ void thread_lifetime_end_main(void)
 
 void thread_lifetime_forked(bool was_traced)
 {
+    thread_infos_forked();
     thread_usage_forked();
     thread_start_forked();
-    thread_registry_forked();
+    atomic_store(&recorded_threads, 0); /* no other thread exists */
     /* or the child's end would be recorded in the parent's queue */
     if (was_traced)
         pthread_setspecific(end_key, NULL);

@@ -3,13 +3,20 @@
 #define CLIENTS_LIBPOET_INTERPOSE_THREAD_LIFETIME_H
 
 #include "clients/libpoet/core/thread.h"
-#include "clients/libpoet/core/thread_info.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <threads.h>
 
 #pragma GCC visibility push(hidden)
+
+/* From here on the thread is found by its id. */
+void thread_lifetime_bind(struct thread_info *task, const pthread_t *id);
+void thread_lifetime_bind_self(struct thread_info *task); /* By the id of the calling thread. */
+void thread_lifetime_unbind(struct thread_info *task, pthread_t id);
+/* Returns NULL if no such thread is known. */
+struct thread_info *thread_lifetime_find(pthread_t id);
 
 /* Start function and argument of a new thread, until it has begun. */
 struct thread_start {
@@ -40,16 +47,12 @@ void thread_lifetime_close(struct traced_thread *thread, struct thread_info *tas
 struct traced_thread *thread_lifetime_begin_thread(struct thread_info *task, const char *name);
 /* Destructor of thread-specific data that records the thread's end; called in each round. */
 void thread_lifetime_at_end(void *p);
-/* From here on the thread is found by its id. */
-void thread_lifetime_bind(struct thread_info *task, const pthread_t *id);
 /* The thread has ended without a line; its state is not used here any more. */
 void thread_lifetime_ended(struct thread_info *task);
 /* Called under another server, while busy. */
 bool thread_lifetime_renew(struct traced_thread *thread);
 /* Begins after the message with this key. */
 struct traced_thread *thread_lifetime_begin_child(uint64_t high, uint64_t low);
-
-unsigned thread_lifetime_count(void); /* Returns how many threads are recorded now. */
 
 #pragma GCC visibility pop
 #endif

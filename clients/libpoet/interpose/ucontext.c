@@ -69,7 +69,7 @@ static void ucontext_leave_all(struct traced_thread *t, struct coroutine *c)
     while (c) {
         struct coroutine *next = c->waited_for ? c->resumer : NULL;
         ucontext_leave_line(t, c);
-        coroutine_stack_leave(t, &c->calls);
+        coroutine_stack_leave(t, &c->calls, false);
         c->waited_for = false;
         c->resumer = NULL;
         c = next;
@@ -100,7 +100,7 @@ static void ucontext_switch_coroutine(struct traced_thread *t, struct coroutine 
         from->waited_for = false;
         ucontext_leave_line(t, from);
         ucontext_record_move(t, SHAPE_SUSPEND, thread_place(t), &from->context->line, site);
-        coroutine_stack_leave(t, &from->calls);
+        coroutine_stack_leave(t, &from->calls, false);
     } else if (to && !to->waited_for) {
         to->waited_for = true;
         to->resumer = from;

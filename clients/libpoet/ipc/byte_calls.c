@@ -1,17 +1,14 @@
 /* Calls that read and write bytes. */
 #define _GNU_SOURCE
-#include "clients/libpoet/ipc/byte_calls.h"
+#include "clients/libpoet/ipc/ipc_tracer.h"
 
-#include "clients/libpoet/poet.h"
-#include "clients/libpoet/ipc/ipc_replay.h"
-#include "clients/libpoet/ipc/eventfds.h"
+#include "clients/libpoet/ipc/byte_streams.h"
 #include "clients/libpoet/ipc/fd_ends.h"
 #include "clients/libpoet/ipc/ipc_entries.h"
 #include "clients/libpoet/ipc/ipc_events.h"
-#include "clients/libpoet/ipc/tcp_peers.h"
-#include "clients/libpoet/ipc/poll_results.h"
 #include "clients/libpoet/ipc/socket_info.h"
-#include "clients/libpoet/ipc/byte_streams.h"
+#include "clients/libpoet/ipc/tcp_peers.h"
+#include "clients/libpoet/poet.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* Eventfds: counters that are added to and consumed, like a semaphore. The kernel identifies them
  * by an id, which it reuses: so the key is the id and the number of eventfds created with it. */
 #define _GNU_SOURCE
-#include "clients/libpoet/ipc/eventfds.h"
+#include "clients/libpoet/ipc/ipc_tracer.h"
 
 #include "clients/libpoet/key_mixing.h"
 #include "clients/libpoet/poet.h"

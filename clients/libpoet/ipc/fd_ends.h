@@ -1,4 +1,5 @@
-/* Classification of file descriptors: the object of which a descriptor is an end. */
+/* Classification of file descriptors: the object of which a descriptor is an end, whatever its
+ * number. */
 #ifndef CLIENTS_LIBPOET_IPC_FD_ENDS_H
 #define CLIENTS_LIBPOET_IPC_FD_ENDS_H
 
@@ -30,4 +31,5 @@ void fd_end_connected(int fd, const struct sockaddr *to, bool done); /* and afte
 void fd_end_accepted(int listener, int fd);
 
 #pragma GCC visibility pop
+
 #endif

@@ -2,7 +2,7 @@
  * by the file and the locked range. Locks held by this process are tracked here, since closing or
  * exiting releases them. */
 #define _GNU_SOURCE
-#include "clients/libpoet/ipc/file_locks.h"
+#include "clients/libpoet/ipc/ipc_tracer.h"
 
 #include "clients/libpoet/key_mixing.h"
 #include "clients/libpoet/poet.h"
@@ -10,7 +10,6 @@
 #include "clients/libpoet/ipc/ipc_events.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>

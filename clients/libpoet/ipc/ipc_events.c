@@ -129,8 +129,11 @@ poet_line_t ipc_event_line_remote(const uint64_t identity[2])
 
 void ipc_event_about(enum ipc_event event, poet_line_t about, unsigned doubt, const void *site)
 {
-    poet_record(
-        &(poet_record_t){.type = event_type(event), .about = about, .flags = doubt, .site = site});
+    bool waits = event == FULL || event == EMPTY || event == ASK;
+    poet_record(&(poet_record_t){.type = event_type(event),
+                                 .about = about,
+                                 .flags = doubt | (waits ? POET_WAITS : 0),
+                                 .site = site});
 }
 
 void ipc_event_pair(enum ipc_event here, enum ipc_event there, poet_line_t line, unsigned doubt,

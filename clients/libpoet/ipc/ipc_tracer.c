@@ -12,14 +12,11 @@
  * All calls are async-signal-safe: no lock is held over a call of the program's, and a handler does
  * not enter this code while its thread is in it. */
 #include "clients/libpoet/poet.h"
-#include "clients/libpoet/ipc/byte_calls.h"
-#include "clients/libpoet/ipc/fd_close.h"
+#include "clients/libpoet/ipc/ipc_tracer.h"
 #include "clients/libpoet/ipc/fd_ends.h"
 #include "clients/libpoet/ipc/ipc_entries.h"
 #include "clients/libpoet/ipc/ipc_events.h"
 #include "clients/libpoet/ipc/tcp_peers.h"
-#include "clients/libpoet/ipc/file_locks.h"
-#include "clients/libpoet/ipc/message_queues.h"
 #include "clients/libpoet/ipc/byte_streams.h"
 
 #include <pthread.h>

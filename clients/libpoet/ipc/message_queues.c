@@ -2,13 +2,12 @@
  * and text: a list of recent ones, in memory that the processes share, says which are in the queue.
  * If two equal ones are in it, the receive is uncertain. */
 #define _GNU_SOURCE
-#include "clients/libpoet/ipc/message_queues.h"
+#include "clients/libpoet/ipc/ipc_tracer.h"
 
 #include "clients/libpoet/key_mixing.h"
 #include "clients/libpoet/poet.h"
 #include "clients/libpoet/ipc/ipc_entries.h"
 #include "clients/libpoet/ipc/ipc_events.h"
-#include "clients/libpoet/ipc/poll_results.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +32,6 @@ enum { QUEUE = 0x6d71, NEXT, PLACES };
 struct mqueue {
     uint64_t key;
     uint64_t *sent; /* serial numbers given */
-    poet_line_t waits_in;
     const void *site;
     bool waits;
 };

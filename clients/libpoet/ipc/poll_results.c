@@ -1,15 +1,13 @@
 /* Calls that report whether a descriptor is readable: the event comes after that of the data. */
 #define _GNU_SOURCE
-#include "clients/libpoet/ipc/poll_results.h"
+#include "clients/libpoet/ipc/ipc_tracer.h"
 
-#include "clients/libpoet/poet.h"
-#include "clients/libpoet/ipc/ipc_replay.h"
-#include "clients/libpoet/ipc/eventfds.h"
+#include "clients/libpoet/ipc/byte_streams.h"
 #include "clients/libpoet/ipc/fd_ends.h"
 #include "clients/libpoet/ipc/ipc_entries.h"
 #include "clients/libpoet/ipc/ipc_events.h"
 #include "clients/libpoet/ipc/tcp_peers.h"
-#include "clients/libpoet/ipc/byte_streams.h"
+#include "clients/libpoet/poet.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -301,20 +299,22 @@ static bool poll_result_is_replayed(const void *site)
 
 static int poll_result_poll(struct pollfd *fds, nfds_t count, int timeout, const void *site)
 {
-    if (!poll_result_is_replayed(site))
-        return real_poll(fds, count, timeout);
-    find_ppoll();
-    return poll_result_replay_poll(fds, count, timeout < 0 ? -1 : (int64_t)timeout * 1000000, NULL);
+    find_poll();
+    uint64_t began = now_ns();
+    bool replayed = poll_result_is_replayed(site);
+    if (replayed)
+        find_ppoll();
+    int64_t timeout_ns = timeout < 0 ? -1 : (int64_t)timeout * 1000000;
+    int n = replayed ? poll_result_replay_poll(fds, count, timeout_ns, NULL)
+                     : real_poll(fds, count, timeout);
+    if (n > 0 && ipc_entry_is_traced(site))
+        QUIETLY(poll_result_record_polled(fds, count, began, site));
+    return n;
 }
 
 API int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
-    find_poll();
-    uint64_t began = now_ns();
-    int n = poll_result_poll(fds, count, timeout, SITE);
-    if (n > 0 && ipc_entry_is_traced(SITE))
-        QUIETLY(poll_result_record_polled(fds, count, began, SITE));
-    return n;
+    return poll_result_poll(fds, count, timeout, SITE);
 }
 
 API int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
@@ -333,14 +333,9 @@ API int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
 API int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room);
 API int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room)
 {
-    find_poll();
     if (room / sizeof *fds < count) /* the same check as in the C library */
         abort();
-    uint64_t began = now_ns();
-    int n = poll_result_poll(fds, count, timeout, SITE);
-    if (n > 0 && ipc_entry_is_traced(SITE))
-        QUIETLY(poll_result_record_polled(fds, count, began, SITE));
-    return n;
+    return poll_result_poll(fds, count, timeout, SITE);
 }
 
 static void poll_result_record_selected(int count, const fd_set *in, uint64_t began,

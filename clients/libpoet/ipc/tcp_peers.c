@@ -9,13 +9,12 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/ipc/tcp_peers.h"
 
-#include "clients/libpoet/key_mixing.h"
-#include "clients/libpoet/poet.h"
-#include "clients/libpoet/ipc/ipc_replay.h"
+#include "clients/libpoet/ipc/byte_streams.h"
 #include "clients/libpoet/ipc/ipc_entries.h"
 #include "clients/libpoet/ipc/ipc_events.h"
 #include "clients/libpoet/ipc/socket_info.h"
-#include "clients/libpoet/ipc/byte_streams.h"
+#include "clients/libpoet/key_mixing.h"
+#include "clients/libpoet/poet.h"
 
 #include <arpa/inet.h>
 #include <endian.h>

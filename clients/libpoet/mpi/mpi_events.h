@@ -11,8 +11,8 @@
 
 /* clang-format off */
 #define EVENTS(T)                                                                                  \
-    T(init) T(initialized) T(finalize) T(finalized) T(send) T(sent) T(isend) T(irecv) T(recv)      \
-    T(receive) T(probe) T(probed) T(wait) T(completed) T(together) T(result) T(done)               \
+    T(init) T(initialized) T(finalize) T(finalized) T(send) T(sent) T(bsend) T(isend) T(irecv)     \
+    T(recv) T(receive) T(probe) T(probed) T(wait) T(completed) T(together) T(result) T(done)       \
     T(barrier) T(bcast) T(scatter) T(gather) T(allgather) T(alltoall) T(reduce) T(allreduce)       \
     T(reduce_scatter) T(scan) T(exscan) T(ibarrier) T(ibcast) T(iscatter) T(igather) T(iallgather) \
     T(ialltoall) T(ireduce) T(iallreduce) T(ireduce_scatter) T(iscan) T(iexscan)

@@ -10,7 +10,6 @@
 #include "clients/libpoet/mpi/communicators.h"
 #include "clients/libpoet/mpi/mpi_events.h"
 #include "clients/libpoet/mpi/tracing_state.h"
-#include "clients/libpoet/mpi/ranks.h"
 #include "clients/libpoet/poet.h"
 
 #include <mpi.h>

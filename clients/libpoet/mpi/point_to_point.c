@@ -1,12 +1,10 @@
 /* Point-to-point messages: in all modes, blocking, nonblocking, persistent, probed. */
 #include "clients/libpoet/mpi/communicators.h"
-#include "clients/libpoet/mpi/completion.h"
-#include "clients/libpoet/mpi/mpi_events.h"
-#include "clients/libpoet/mpi/tracing_state.h"
 #include "clients/libpoet/mpi/message_match.h"
-#include "clients/libpoet/mpi/persistent_recv_replay.h"
-#include "clients/libpoet/mpi/ranks.h"
+#include "clients/libpoet/mpi/mpi_events.h"
 #include "clients/libpoet/mpi/mpi_request.h"
+#include "clients/libpoet/mpi/request_wait.h"
+#include "clients/libpoet/mpi/tracing_state.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -47,20 +45,24 @@ static void p2p_send_unlock(void)
         atomic_flag_clear_explicit(&p2p_sending, memory_order_release);
 }
 
-static int p2p_send_now(send_call *call, begin_call *begin, const void *data, int n,
-                        MPI_Datatype type, int to, int tag, MPI_Comm handle, const void *site)
+/* event: EVENT_bsend does not wait. */
+static int p2p_send_now(send_call *call, begin_call *begin, enum mpi_event event, const void *data,
+                        int n, MPI_Datatype type, int to, int tag, MPI_Comm handle,
+                        const void *site)
 {
     struct communicator *c = p2p_sends_to(handle, to);
     if (!c)
         return call(data, n, type, to, tag, handle);
     int e;
     p2p_send_lock();
-    p2p_record_send(c, EVENT_send, to, tag, site);
+    p2p_record_send(c, event, to, tag, site);
     if (mpi_is_threaded) {
         MPI_Request request;
         e = begin(data, n, type, to, tag, handle, &request);
         p2p_send_unlock();
         e = e == MPI_SUCCESS ? WAITING(EVENT_send, PMPI_Wait(&request, MPI_STATUS_IGNORE)) : e;
+    } else if (event == EVENT_bsend) {
+        e = call(data, n, type, to, tag, handle);
     } else {
         e = WAITING(EVENT_send, call(data, n, type, to, tag, handle));
     }
@@ -105,10 +107,10 @@ static int p2p_send_prepared(init_call *init, const void *data, int n, MPI_Datat
     return e;
 }
 
-#define SENDS(mode, begun)                                                                         \
+#define SENDS(mode, begun, event)                                                                  \
     API int MPI_##mode(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c)    \
     {                                                                                              \
-        return p2p_send_now(PMPI_##mode, PMPI_##begun, data, n, type, to, tag, c, SITE);           \
+        return p2p_send_now(PMPI_##mode, PMPI_##begun, event, data, n, type, to, tag, c, SITE);    \
     }                                                                                              \
     API int MPI_##begun(const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm c,   \
                         MPI_Request *request)                                                      \
@@ -120,10 +122,10 @@ static int p2p_send_prepared(init_call *init, const void *data, int n, MPI_Datat
     {                                                                                              \
         return p2p_send_prepared(PMPI_##mode##_init, data, n, type, to, tag, c, request);          \
     }
-SENDS(Send, Isend)
-SENDS(Ssend, Issend)
-SENDS(Bsend, Ibsend)
-SENDS(Rsend, Irsend)
+SENDS(Send, Isend, EVENT_send)
+SENDS(Ssend, Issend, EVENT_send)
+SENDS(Bsend, Ibsend, EVENT_bsend)
+SENDS(Rsend, Irsend, EVENT_send)
 
 /* ---- receives ---- */
 
@@ -167,7 +169,7 @@ API int MPI_Recv(void *data, int n, MPI_Datatype type, int from, int tag, MPI_Co
         tracing_state_unlock();
         e = WAITING(EVENT_recv, PMPI_Recv(data, n, type, from, tag, handle, status));
     }
-    completion_finish(r, status, SITE);
+    request_complete(r, status, SITE);
     return e;
 }
 
@@ -354,7 +356,7 @@ static int p2p_exchange(struct p2p_exchange *x, MPI_Status *status, const void *
         r->awaited = true;
     int e = mpi_is_threaded ? p2p_exchange_threaded(x, c, r, status, site)
                             : p2p_exchange_single(x, c, r, status, site);
-    if (!r || !completion_finish(r, status, site))
+    if (!r || !request_complete(r, status, site))
         event_record(EVENT_completed, 0, site);
     return e;
 }

@@ -5,7 +5,6 @@
 
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 bool mpi_tracing, mpi_is_threaded;

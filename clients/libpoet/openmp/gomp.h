@@ -1,9 +1,10 @@
-/* Entry points of libgomp, for programs compiled with gcc. */
+/* Entry points of libgomp, for programs compiled with gcc: parallel regions, barriers, worksharing,
+ * tasks. */
 #ifndef CLIENTS_LIBPOET_OPENMP_GOMP_H
 #define CLIENTS_LIBPOET_OPENMP_GOMP_H
 
-#include "clients/libpoet/openmp/task_replay.h"
 #include "clients/libpoet/openmp/omp_runtime.h"
+#include "clients/libpoet/openmp/task_replay.h"
 #include "clients/libpoet/openmp/team.h"
 
 #include <stdbool.h>

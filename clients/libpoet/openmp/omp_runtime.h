@@ -3,7 +3,7 @@
  * Programs with OpenMP are traced by libpoet-omp, through poet.h. poet record loads it, poetcc
  * -trace -fopenmp links it. For programs compiled with gcc it interposes the calls of libgomp;
  * LLVM's runtime reports events by OpenMP's tools interface (OMPT). docs/omp.md says what makes
- * which events. Where nothing is recorded every call is passed on, and nothing is added. No lock is
+ * which events. If nothing is recorded every call is passed on, and nothing is added. No lock is
  * held over a call of the program's; memory comes from malloc, and if there is none, an event is
  * marked as uncertain.
  *

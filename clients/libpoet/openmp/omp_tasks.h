@@ -8,7 +8,7 @@
 #define CLIENTS_LIBPOET_OPENMP_OMP_TASKS_H
 
 #include "clients/libpoet/openmp/task_depends.h"
-#include "clients/libpoet/openmp/task_frames.h"
+#include "clients/libpoet/openmp/team.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,5 +1,7 @@
 #include "clients/libpoet/openmp/worksharing.h"
 
+#include "clients/libpoet/key_mixing.h"
+
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +24,14 @@ static bool worksharing_is_wanted(void)
     return known == 2;
 }
 
+static bool worksharing_is_shared(const struct team_member *m)
+{
+    return m && m->team->followed && atomic_load(&m->team->size) > 1;
+}
+
 bool worksharing_is_recorded(const struct team_member *m)
 {
-    return m && m->team->followed && atomic_load(&m->team->size) > 1 && worksharing_is_wanted();
+    return worksharing_is_shared(m) && worksharing_is_wanted();
 }
 
 static void worksharing_lock(struct team *team)
@@ -72,4 +79,60 @@ void worksharing_end(struct team_member *m, bool asked, enum worksharing_kind sh
         return;
     event_record(got ? tells[share].got : tells[share].not_got, m->team->line, 0, site);
     worksharing_unlock(m->team);
+}
+
+/* ---- ordered sections: those of one loop run one after the other, so each can count which one it
+ * is ---- */
+
+static uint64_t ordered_section_key(const struct team_member *m, uint64_t section)
+{
+    return key_mix(key_mix(m->team->id, m->loops), key_mix(section, 0x6465726564726fu));
+}
+
+/* Returns the number of the calling section in its loop, from 1 on; 0: not known, since too many
+ * loops are in progress. */
+static uint64_t ordered_section_count(const struct team_member *m)
+{
+    struct team *t = m->team;
+    struct ordered *o = &t->ordered[m->loops % ORDERED_LOOPS];
+    while (atomic_flag_test_and_set(&t->ordering))
+        sched_yield();
+    if (o->loop < m->loops + 1)
+        *o = (struct ordered){.loop = m->loops + 1};
+    uint64_t number = o->loop == m->loops + 1 ? ++o->sections : 0;
+    atomic_flag_clear(&t->ordering);
+    return number;
+}
+
+static uint64_t ordered_section_number(const struct team_member *m)
+{
+    const struct ordered *o = &m->team->ordered[m->loops % ORDERED_LOOPS];
+    return o->loop == m->loops + 1 ? o->sections : 0;
+}
+
+void ordered_section_request(struct team_member *m, const void *site)
+{
+    if (worksharing_is_shared(m))
+        event_record(EVENT_ordered, m->team->line, 0, site);
+}
+
+void ordered_section_begin(struct team_member *m, const void *site)
+{
+    uint64_t number = worksharing_is_shared(m) ? ordered_section_count(m) : 1,
+             before = ordered_section_key(m, number - 1);
+    if (!worksharing_is_shared(m))
+        return;
+    bool whole = number && !atomic_load(&m->team->doubtful);
+    event_record_receive(EVENT_turn, m->team->line, &before, whole && number > 1,
+                         whole ? 0 : POET_DOUBT_THREAD, site);
+}
+
+void ordered_section_end(struct team_member *m, const void *site)
+{
+    uint64_t number = worksharing_is_shared(m) ? ordered_section_number(m) : 0;
+    /* the next one cannot be ordered after it */
+    if (worksharing_is_shared(m) &&
+        !(number &&
+          event_record_send(EVENT_over, m->team->line, ordered_section_key(m, number), site)))
+        atomic_store(&m->team->doubtful, true);
 }

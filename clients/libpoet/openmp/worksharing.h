@@ -1,6 +1,6 @@
 /* Worksharing: work that is assigned to the thread that comes first, such as the chunks of a loop,
- * sections, single blocks. It orders nothing; but since the assignment depends on scheduling, it is
- * recorded and replayed. */
+ * sections, single blocks. It orders nothing, except by ordered sections; but since the assignment
+ * depends on scheduling, it is recorded and replayed. */
 #ifndef CLIENTS_LIBPOET_OPENMP_WORKSHARING_H
 #define CLIENTS_LIBPOET_OPENMP_WORKSHARING_H
 
@@ -35,5 +35,14 @@ void worksharing_end_ordered(struct team_member *member, bool asked);
         got;                                                                                       \
     })
 
+/* ---- ordered sections of loops: each comes after that of the previous iterations ---- */
+
+/* Called before it waits for its turn. */
+void ordered_section_request(struct team_member *member, const void *site);
+void ordered_section_begin(struct team_member *member, const void *site);
+/* Called before others may begin theirs. */
+void ordered_section_end(struct team_member *member, const void *site);
+
 #pragma GCC visibility pop
+
 #endif

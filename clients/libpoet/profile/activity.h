@@ -1,4 +1,4 @@
-/* Code segments that a thread has run since its last record (wire/activity_record.h), reported with
+/* Code segments that a thread has run since its last record (wire/slot.h), reported with
  * the next record. Only the thread and its signal handlers write them; an update that a handler
  * interrupts stays correct, or some of its time is not reported, but none is counted twice. */
 #ifndef CLIENTS_LIBPOET_PROFILE_ACTIVITY_H

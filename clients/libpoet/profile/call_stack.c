@@ -11,9 +11,6 @@
 #include "clients/libpoet/profile/region_owner.h"
 #include "clients/libpoet/profile/count_fast_path.h"
 #include "clients/libpoet/profile/throttle.h"
-#include "clients/libpoet/profile/vforked.h"
-
-#include <string.h>
 
 /* Time that a handler in between has measured already is not measured twice. */
 static inline uint64_t call_stack_elapsed(uint64_t from, uint64_t to)
@@ -44,23 +41,11 @@ static inline void call_stack_update_range(_Atomic uint64_t *least, _Atomic uint
         sum_set(most, value);
 }
 
-/* ---- half done ---- */
-
-/* While a timed call begins or ends: stores where its frame is, so that a jump out of a handler
- * that interrupts it is known to have left it half done (mend). */
-static inline uint64_t call_stack_change_begin(struct thread_profile *m,
-                                               const struct profile_region_frame *f)
+/* Includes a call of that duration in the minimum and maximum of its context. */
+static inline void call_stack_include(struct profile_region_context *of, struct call_intervals call)
 {
-    uint64_t outer = m->changing_stack;
-    m->changing_stack = f->stack;
-    atomic_signal_fence(memory_order_seq_cst);
-    return outer;
-}
-
-static inline void call_stack_change_end(struct thread_profile *m, uint64_t outer)
-{
-    atomic_signal_fence(memory_order_seq_cst);
-    m->changing_stack = outer;
+    call_stack_update_range(&of->real_least, &of->real_most, call.real);
+    call_stack_update_range(&of->own_least, &of->own_most, call.own);
 }
 
 /* ---- a call begins ---- */
@@ -84,29 +69,44 @@ static __attribute__((noinline)) void call_stack_begin_extra(struct thread_profi
         throttle_check(m, context);
 }
 
-/* If this is interrupted for good, a time may be lost; none counts twice. */
+/* If this is interrupted for good, a time may be lost; none counts twice. A handler that interrupts
+ * it counts the caller's time up to its own calls, and they take part in no other. */
 static inline void call_stack_enter(struct thread_profile *m, uint32_t wanted,
                                     struct profile_region_frame *up, struct profile_region_frame *f,
-                                    uint32_t context, uint64_t now, uint64_t ran, uint64_t outer)
+                                    uint32_t context, uint64_t now, uint64_t ran,
+                                    struct call_change change)
 {
-    uint64_t own = call_stack_elapsed(up->ran, ran);
+    uint64_t own = call_stack_elapsed(up->ran, ran), from = ran;
     up->ran = ran;
-    atomic_signal_fence(memory_order_seq_cst);
+    if (UNLIKELY(frames_overtaken(m, &change.count, &now, &ran)) && up->ran == from)
+        own = 0; /* it came before that, and has counted it */
     sum_set(&up->own, sum_of(&up->own) + own);
     f->ran = ran;
     sum_set(&f->own, 0);
     sum_set(&f->began, now);
+    while (UNLIKELY(frames_overtaken(m, &change.count, &now, &ran)))
+        f->ran = ran;
     activity_switch(m, now, 2 * context);
-    call_stack_change_end(m, outer);
+    call_stack_change_end(m, change);
     if (UNLIKELY(wanted & (WANTED_EVERY | WANTED_THROTTLE)))
         call_stack_begin_extra(m, wanted, now, f, context);
 }
 
-static __attribute__((noinline)) void call_stack_time_begin_slow(struct thread_profile *m,
-                                                                 uint32_t wanted,
-                                                                 struct profile_region_frame *up,
-                                                                 struct profile_region_frame *f,
-                                                                 uint32_t context, uint64_t outer)
+/* Counts the time until then for the call that `up`, half done, counts for. */
+static void call_stack_leave_live(struct thread_profile *m, struct profile_region_frame *up,
+                                  uint64_t ran)
+{
+    struct profile_region_frame *live = frames_live(m, up);
+    if (!sum_of(&live->began))
+        return;
+    sum_set(&live->own, sum_of(&live->own) + call_stack_elapsed(live->ran, ran));
+    live->ran = ran;
+}
+
+static __attribute__((noinline)) void
+call_stack_time_begin_slow(struct thread_profile *m, uint32_t wanted,
+                           struct profile_region_frame *up, struct profile_region_frame *f,
+                           uint32_t context, struct call_change change)
 {
     uint64_t now = thread_profile_ticks(m), ran = call_stack_cpu_time(m, wanted, up, &now);
     if (!sum_of(&up->began)) {
@@ -114,25 +114,27 @@ static __attribute__((noinline)) void call_stack_time_begin_slow(struct thread_p
         bool outermost = up->stack == OUTERMOST;
         sum_set(&up->began, outermost ? now : 0);
         up->ran = ran;
+        if (!outermost)
+            call_stack_leave_live(m, up, ran);
     }
-    call_stack_enter(m, wanted, up, f, context, now, ran, outer);
+    call_stack_enter(m, wanted, up, f, context, now, ran, change);
 }
 
 static __attribute__((noinline)) void
 call_stack_time_begin(struct thread_profile *m, uint32_t wanted, struct profile_region_frame *up,
                       struct profile_region_frame *f, uint32_t context)
 {
-    uint64_t outer = call_stack_change_begin(m, f);
+    struct call_change change = call_stack_change_begin(m, f);
     contexts_of(m)[contexts_of(m)[context].first].open++;
     if (LIKELY(thread_profile_clock_is_ticks() && sum_of(&up->began))) {
         uint64_t now = CLOCK_TICKS();
         if (LIKELY(call_stack_within_gap(m, wanted, now))) {
             m->last = now;
-            call_stack_enter(m, wanted, up, f, context, now, now - m->off, outer);
+            call_stack_enter(m, wanted, up, f, context, now, now - m->off, change);
             return;
         }
     }
-    call_stack_time_begin_slow(m, wanted, up, f, context, outer);
+    call_stack_time_begin_slow(m, wanted, up, f, context, change);
 }
 
 static uint32_t call_stack_count_call(struct thread_profile *m,
@@ -231,68 +233,79 @@ bool call_stack_base_enter(struct thread_profile *m, uint32_t wanted)
 
 /* ---- a call ends ---- */
 
-/* The call has ended from the first store on, so that no time counts twice if this is interrupted
- * for good. */
-static inline __attribute__((always_inline)) void
-call_stack_time_end(struct thread_profile *m, struct profile_region_frame *f,
-                    struct profile_region_context *of, uint64_t now, uint64_t ran, bool every)
+/* Sets since when the caller runs itself. */
+static inline void call_stack_return(struct thread_profile *m, struct profile_region_frame *f,
+                                     uint64_t ran)
 {
+    if (UNLIKELY(f == frames_of(m)))
+        return;
+    f[-1].ran = ran;
+    if (UNLIKELY(!sum_of(&f[-1].began)))
+        frames_live(m, f - 1)->ran = ran;
+}
+
+/* Returns the intervals in which the call ran before the frame began. */
+static inline struct call_intervals call_stack_earlier(const struct thread_profile *m,
+                                                       const struct profile_region_frame *f,
+                                                       uint64_t began)
+{
+    const struct coroutine_calls *of = m->resumed;
+    uint32_t number = of ? (uint32_t)(f - frames_of(m)) - of->base : 0;
+    return of && number < of->count && of->calls[number].earlier.began == began
+               ? of->calls[number].earlier
+               : (struct call_intervals){0};
+}
+
+/* Returns the intervals of the call. That has ended once it has no begin any more, so that no time
+ * counts twice if this is interrupted for good. Between call_stack_change_begin() and
+ * call_stack_change_end(). */
+static inline __attribute__((always_inline)) struct call_intervals
+call_stack_time_end(struct thread_profile *m, struct profile_region_frame *f,
+                    struct profile_region_context *of, uint64_t now, uint64_t ran, bool every,
+                    struct call_change change)
+{
+    frames_overtaken(m, &change.count, &now, &ran);
     uint64_t own = sum_of(&f->own) + call_stack_elapsed(f->ran, ran),
-             real = call_stack_elapsed(sum_of(&f->began), now),
-             outer = call_stack_change_begin(m, f);
-    sum_set(&f->began, 0);
-    if (LIKELY(f != frames_of(m)))
-        f[-1].ran = ran;
+             real = call_stack_elapsed(sum_of(&f->began), now);
+    struct call_intervals all = {0};
+    if (UNLIKELY(m->resumed))
+        all = call_stack_earlier(m, f, sum_of(&f->began));
+    call_stack_return(m, f, ran);
     atomic_signal_fence(memory_order_seq_cst);
+    sum_set(&f->began, 0);
+    while (UNLIKELY(frames_overtaken(m, &change.count, &now, &ran)))
+        call_stack_return(m, f, ran);
     if (every && m->call_log.ring)
         call_log_end(m, f, atomic_load_explicit(&f->context, memory_order_relaxed), now);
     /* Real time first: if a jump interrupts this, own time does not exceed it. */
     /* otherwise it is part of the outer call's */
     if (LIKELY(contexts_of(m)[of->first].open-- == 1))
         sum_add(&of->real, real);
-    call_stack_update_range(&of->real_least, &of->real_most, real);
     atomic_signal_fence(memory_order_seq_cst);
     sum_add(&of->own, own);
-    call_stack_update_range(&of->own_least, &of->own_most, own);
     activity_switch(m, now, 2 * (uint32_t)(of - contexts_of(m)) + 1);
-    call_stack_change_end(m, outer);
+    return (struct call_intervals){0, all.real + real, all.own + own};
 }
 
 /* every: calls may be logged. */
-static inline __attribute__((always_inline)) void call_stack_pop(struct thread_profile *m,
-                                                                 struct profile_region_frame *f,
-                                                                 uint32_t depth, uint64_t now,
-                                                                 uint64_t ran, bool every)
+static inline __attribute__((always_inline)) void
+call_stack_pop(struct thread_profile *m, struct profile_region_frame *f, uint32_t depth,
+               uint64_t now, uint64_t ran, bool every, struct call_change change)
 {
     struct profile_region_context *of =
         &contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)];
     if (sum_of(&f->began))
-        call_stack_time_end(m, f, of, now, ran, every);
+        call_stack_include(of, call_stack_time_end(m, f, of, now, ran, every, change));
     sum_add(&of->ended, 1);
     fast_path_set_depth(m->head, depth - 1);
 }
 
 void call_stack_drop(struct thread_profile *m, uint64_t now, uint64_t ran)
 {
-    call_stack_pop(m, call_stack_top(m), call_stack_depth(m), now, ran, true);
-}
-
-void frames_leave_child(struct thread_profile *m)
-{
-    uint64_t now = m->last, ran = now - m->off;
-    if (call_stack_depth(m) > REGION_FRAMES)
-        fast_path_set_depth(m->head, REGION_FRAMES);
-    while (call_stack_depth(m) > m->vforked.depth && call_stack_top(m)->stack != OUTERMOST)
-        call_stack_drop(m, now, ran);
-    m->vforked.process = 0;
-}
-
-void frames_rejoin(struct thread_profile *m)
-{
-    if (!m->vforked.leaves || getpid() != m->process)
-        return;
-    frames_leave_child(m);
-    vforked_stays(m);
+    struct profile_region_frame *f = call_stack_top(m);
+    struct call_change change = call_stack_change_begin(m, f);
+    call_stack_pop(m, f, call_stack_depth(m), now, ran, true, change);
+    call_stack_change_end(m, change);
 }
 
 uint64_t call_stack_now(struct thread_profile *m, const struct queue_head *queue, uint64_t *ran)
@@ -303,15 +316,22 @@ uint64_t call_stack_now(struct thread_profile *m, const struct queue_head *queue
     return now;
 }
 
-void call_stack_pause(struct thread_profile *m, uint64_t now, uint64_t ran)
+struct call_intervals call_stack_pause(struct thread_profile *m, uint64_t now, uint64_t ran,
+                                       bool ends)
 {
     struct profile_region_frame *f = call_stack_top(m);
+    struct profile_region_context *of = frames_timed(m, f);
+    struct call_intervals all = {0};
+    struct call_change change = call_stack_change_begin(m, f);
     m->paused = true;
-    if (sum_of(&f->began))
-        call_stack_time_end(
-            m, f, &contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)], now,
-            ran, true);
+    bool timed = sum_of(&f->began) != 0;
+    if (timed)
+        all = call_stack_time_end(m, f, of, now, ran, true, change);
+    if (timed && ends)
+        call_stack_include(of, all);
     fast_path_set_depth(m->head, (uint32_t)(f - frames_of(m)));
+    call_stack_change_end(m, change);
+    return ends ? (struct call_intervals){0} : all;
 }
 
 void call_stack_base_leave(struct thread_profile *m, uint64_t ran)
@@ -340,10 +360,12 @@ static struct profile_region_frame *call_stack_cut_above(struct thread_profile *
 {
     if (call_stack_top(m) <= f)
         return f;
+    struct call_change change = call_stack_change_begin(m, call_stack_top(m));
     uint64_t now = thread_profile_ticks(m),
              ran = call_stack_cpu_time(m, wanted, call_stack_top(m), &now);
     while (call_stack_top(m) > f)
-        call_stack_drop(m, now, ran);
+        call_stack_pop(m, call_stack_top(m), call_stack_depth(m), now, ran, true, change);
+    call_stack_change_end(m, change);
     return f;
 }
 
@@ -377,10 +399,12 @@ call_stack_find_ended(struct thread_profile *m, uint32_t wanted, uint64_t functi
 static __attribute__((noinline)) void call_stack_exit_timed_slow(struct thread_profile *m,
                                                                  uint32_t wanted,
                                                                  struct profile_region_frame *f,
-                                                                 uint32_t depth)
+                                                                 uint32_t depth,
+                                                                 struct call_change change)
 {
     uint64_t now = thread_profile_ticks_later(m), ran = call_stack_cpu_time(m, wanted, f, &now);
-    call_stack_pop(m, f, depth, now, ran, true);
+    call_stack_pop(m, f, depth, now, ran, true, change);
+    call_stack_change_end(m, change);
 }
 
 static __attribute__((noinline)) void call_stack_exit_timed(struct thread_profile *m,
@@ -388,15 +412,17 @@ static __attribute__((noinline)) void call_stack_exit_timed(struct thread_profil
                                                             struct profile_region_frame *f,
                                                             uint32_t depth)
 {
+    struct call_change change = call_stack_change_begin(m, f);
     if (LIKELY(thread_profile_clock_is_ticks() && !m->call_log.ring)) {
         uint64_t now = thread_profile_ticks_from();
         if (LIKELY(call_stack_within_gap(m, wanted, now))) {
             m->last = now;
-            call_stack_pop(m, f, depth, now, now - m->off, false);
+            call_stack_pop(m, f, depth, now, now - m->off, false, change);
+            call_stack_change_end(m, change);
             return;
         }
     }
-    call_stack_exit_timed_slow(m, wanted, f, depth);
+    call_stack_exit_timed_slow(m, wanted, f, depth, change);
 }
 
 /* Returns whether an ignored call ended unnoticed, by a jump. */
@@ -505,6 +531,7 @@ static bool call_stack_is_left(uint64_t half_done, uint64_t stack, const stack_t
 static void call_stack_drop_below(struct thread_profile *m, uint32_t wanted, uint64_t stack,
                                   stack_t other, bool half_done)
 {
+    struct call_change change = call_stack_change_begin(m, call_stack_top(m));
     uint64_t now = thread_profile_ticks(m),
              ran = call_stack_cpu_time(m, wanted, call_stack_top(m), &now);
     for (;;) {
@@ -513,35 +540,17 @@ static void call_stack_drop_below(struct thread_profile *m, uint32_t wanted, uin
                     excluded_function_is_on_stack(&other, stack);
         if (f->stack == OUTERMOST ||
             (here ? f->stack >= stack : excluded_function_is_on_stack(&other, stack)))
-            return;
+            break;
         if (call_stack_depth(m) > REGION_FRAMES)
             fast_path_set_depth(m->head, REGION_FRAMES);
-        call_stack_drop(m, now, ran);
+        call_stack_pop(m, call_stack_top(m), call_stack_depth(m), now, ran, true, change);
         if (half_done)
             call_stack_top(m)->ran = ran;
     }
+    call_stack_change_end(m, change);
 }
 
 #define SETTLED_AT_ONCE 8u /* contexts, for each jump */
-
-/* A call is counted before its frame is reserved, and its end before its frame is released: a jump
- * out of a handler in between leaves a call that never ends, or one that ends twice. If no calls
- * have paused, those without a frame have ended. */
-void frames_settle(struct thread_profile *m)
-{
-    uint32_t count = atomic_load_explicit(&m->head->contexts, memory_order_relaxed);
-    m->jumps = 0;
-    if (m->paused || sum_of(&m->head->deep))
-        return;
-    for (struct profile_region_context *c = contexts_of(m) + 1; c < contexts_of(m) + count; c++)
-        if (c->scope != SCOPE_COUNTED)
-            sum_set(&c->ended, sum_of(&c->calls));
-    for (const struct profile_region_frame *f = frames_of(m) + 1; f <= call_stack_top(m); f++) {
-        uint32_t c = atomic_load_explicit(&f->context, memory_order_relaxed);
-        if (c)
-            sum_add(&contexts_of(m)[c].ended, UINT64_MAX);
-    }
-}
 
 /* Settles a few contexts at once, many only now and then, and at the end. */
 static void settle_in_turn(struct thread_profile *m)
@@ -558,7 +567,7 @@ static void call_stack_leave_below(struct thread_profile *m, uint32_t wanted, ui
     const struct profile_region_frame *innermost = call_stack_top(m);
     bool half_done = call_stack_is_left(m->changing_stack, stack, &other);
     if (call_stack_is_left(m->reading_stack, stack, &other))
-        m->reading_stack = 0;
+        m->reading_stack = 0, m->updating = false;
     call_stack_drop_below(m, wanted, stack, other, half_done);
     if (half_done)
         call_stack_repair_counts(m, innermost);

@@ -36,9 +36,34 @@ void call_stack_drop(struct thread_profile *m, uint64_t now, uint64_t ran);
 
 /* For calls that are paused and resumed later (coroutine_stacks.h): */
 uint64_t call_stack_now(struct thread_profile *m, const struct queue_head *queue, uint64_t *ran);
-/* Pause the innermost call, whose time until `now` is counted though it has not ended, and resume
- * it, in that context. */
-void call_stack_pause(struct thread_profile *m, uint64_t now, uint64_t ran);
+
+/* The intervals in which a call ran before it was resumed last. */
+struct call_intervals {
+    uint64_t began; /* of its frame since then; 0: its time is not measured */
+    uint64_t real, own; /* ticks */
+};
+
+/* Calls on the stack of a coroutine. Written by coroutine_stacks.c. */
+struct coroutine_calls {
+    uint32_t count, room;
+    uint32_t serial; /* of the region in which they were, */
+    uint32_t clock; /* its clock, */
+    uint64_t since; /* and when it, or an earlier one in which they were, began; 0: unknown */
+    /* while a thread is in it: the number of the first frame; those of the coroutine around it */
+    uint32_t base;
+    struct coroutine_calls *outer;
+    struct kept_call {
+        uint64_t function, site, stack;
+        uint32_t context, scope;
+        struct call_intervals earlier;
+    } calls[];
+};
+
+/* Pauses the innermost call, whose time until `now` is counted though it has not ended, and returns
+ * its intervals; none if they are to be those of a whole call (`ends`). */
+struct call_intervals call_stack_pause(struct thread_profile *m, uint64_t now, uint64_t ran,
+                                       bool ends);
+/* Resumes a call, in that context. */
 void call_stack_resume(struct thread_profile *m, uint32_t wanted, uint32_t context,
                        uint64_t function, uint64_t stack);
 /* Add one more frame of the thread itself, under calls on another stack, and remove it. Adding
@@ -105,12 +130,14 @@ static inline uint32_t context_tree_find_cached(struct thread_profile *m, uint32
  * which corrects earlier errors. Reading the CPU clock takes about a hundred times as long as
  * reading the counter. */
 #define GAP_NS 4000u
-/* Returns false if a reading is in progress. */
+/* Returns false, and sets nothing, if it interrupts the update after another reading. */
 bool cpu_gap_check(struct thread_profile *m, const struct profile_region_frame *innermost);
+/* Returns the time now, up to which the thread's off-CPU time is known if that is wanted. */
+uint64_t cpu_gap_now(struct thread_profile *m);
 /* Called when another task replaces this one on a thread of the system, and when it resumes there,
- * if CPU time is wanted. */
+ * if CPU time is wanted. Returning gives the time since which it runs, `now` or a moment later. */
 void cpu_gap_leave(struct thread_profile *m, uint64_t now);
-void cpu_gap_return(struct thread_profile *m, uint64_t now);
+uint64_t cpu_gap_return(struct thread_profile *m, uint64_t now);
 
 static inline uint32_t call_stack_depth(const struct thread_profile *m)
 {
@@ -124,14 +151,62 @@ static inline struct profile_region_frame *call_stack_top(const struct thread_pr
     return &frames_of(m)[(depth < REGION_FRAMES ? depth : REGION_FRAMES) - 1];
 }
 
-/* Returns the context whose time passes while that frame is the innermost one. A call whose begin
- * or end a signal handler interrupted gets no time: it counts for its caller. */
-static inline struct profile_region_context *frames_timed(const struct thread_profile *m,
-                                                          const struct profile_region_frame *f)
+/* Returns the frame whose time passes while that one is the innermost. A call whose begin or end a
+ * signal handler interrupted gets no time: it counts for its caller. */
+static inline struct profile_region_frame *frames_live(const struct thread_profile *m,
+                                                       struct profile_region_frame *f)
 {
     while (f > frames_of(m) && !sum_of(&f->began))
         f--;
+    return f;
+}
+
+/* Returns the context of that frame. */
+static inline struct profile_region_context *frames_timed(const struct thread_profile *m,
+                                                          const struct profile_region_frame *f)
+{
+    f = frames_live(m, (struct profile_region_frame *)(uintptr_t)f);
     return &contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)];
+}
+
+/* While a timed call begins or ends: stores where its frame is, so that a jump out of a handler
+ * that interrupts it is known to have left it half done (mend), and that no runtime switches tasks
+ * then (poet_busy): from before a clock is read until its time has been added, since what passes in
+ * between must not count for a second call. */
+struct call_change {
+    uint64_t outer; /* the frame that was being changed before */
+    uint32_t count; /* m->changes, before the clock is read */
+};
+
+static inline struct call_change call_stack_change_begin(struct thread_profile *m,
+                                                         const struct profile_region_frame *f)
+{
+    struct call_change change = {.outer = m->changing_stack};
+    m->changing_stack = f->stack;
+    change.count = ++m->changes;
+    atomic_signal_fence(memory_order_seq_cst);
+    return change;
+}
+
+static inline void call_stack_change_end(struct thread_profile *m, struct call_change change)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    m->changing_stack = change.outer;
+}
+
+/* Returns whether calls of a signal handler have begun or ended since there were `*changes`; sets
+ * it, and reads the clock again: what the handler took is not to count once more. */
+static inline bool frames_overtaken(struct thread_profile *m, uint32_t *changes, uint64_t *now,
+                                    uint64_t *ran)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    if (LIKELY(m->changes == *changes))
+        return false;
+    *changes = m->changes;
+    atomic_signal_fence(memory_order_seq_cst);
+    *now = cpu_gap_now(m);
+    *ran = *now - m->off;
+    return true;
 }
 
 #pragma GCC visibility pop

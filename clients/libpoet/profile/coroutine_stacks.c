@@ -1,8 +1,8 @@
 /* Call stacks of coroutines: a thread runs each on a stack of its own, in intervals. While it runs,
  * its frames are above the thread's, over one that stands for the thread itself; in between they
- * are saved. Calls are counted where they began and where they ended; their times add up, and
- * minimum and maximum are those of intervals. If a coroutine moves to another thread, each thread
- * has the time that it ran it. */
+ * are saved. Calls are counted where they began and where they ended; the intervals of each add up
+ * for the minimum and maximum. If a coroutine moves to another thread, each thread has the time
+ * that it ran it, and the last one the duration of the call. */
 #include "clients/libpoet/profile/coroutine_stacks.h"
 
 #include "clients/libpoet/core/tracer_arena.h"
@@ -13,15 +13,6 @@
 #include <string.h>
 
 #define MOST_KEPT 4096u
-
-struct coroutine_calls {
-    uint32_t count, room;
-    uint32_t serial; /* of the region in which they were */
-    struct kept_call {
-        uint64_t function, site, stack;
-        uint32_t context, scope;
-    } calls[];
-};
 
 /* Returns the frame of the thread under the innermost coroutine; its first one if that began before
  * the region. */
@@ -48,21 +39,41 @@ static struct coroutine_calls *coroutine_stack_with_space(struct coroutine_calls
     return more ? more : kept;
 }
 
+/* Since when times of calls may be known that count in this region. */
+static uint64_t coroutine_stack_since(const struct thread_profile *m,
+                                      const struct coroutine_calls *kept)
+{
+    bool earlier = kept->count && kept->clock == m->clock && kept->since < m->head->began;
+    return earlier ? kept->since : m->head->began;
+}
+
 static void coroutine_stack_save(const struct thread_profile *m,
                                  const struct profile_region_frame *base,
                                  struct coroutine_calls *kept)
 {
-    kept->count = 0;
+    kept->since = coroutine_stack_since(m, kept);
+    kept->clock = m->clock;
     kept->serial = m->serial;
+    kept->count = 0;
     for (const struct profile_region_frame *f = base + 1; f <= call_stack_top(m); f++) {
         uint32_t c = atomic_load_explicit(&f->context, memory_order_relaxed);
-        if (kept->count < kept->room)
-            kept->calls[kept->count++] = (struct kept_call){f->function, contexts_of(m)[c].site,
-                                                            f->stack, c, contexts_of(m)[c].scope};
+        if (kept->count == kept->room)
+            break;
+        struct kept_call *call = &kept->calls[kept->count++];
+        *call = (struct kept_call){f->function, contexts_of(m)[c].site,  f->stack,
+                                   c,           contexts_of(m)[c].scope, call->earlier};
     }
 }
 
-void coroutine_stack_leave(struct traced_thread *t, struct coroutine_calls **kept)
+/* The calls above that frame are no longer those of a coroutine that was resumed. */
+static void coroutine_stack_forget_resumed(struct thread_profile *m,
+                                           const struct profile_region_frame *base)
+{
+    if (m->resumed && m->resumed->base == (uint32_t)(base + 1 - frames_of(m)))
+        m->resumed = m->resumed->outer;
+}
+
+void coroutine_stack_leave(struct traced_thread *t, struct coroutine_calls **kept, bool returns)
 {
     struct thread_profile *m = t->profile;
     if (!m)
@@ -74,8 +85,13 @@ void coroutine_stack_leave(struct traced_thread *t, struct coroutine_calls **kep
     if (*kept)
         coroutine_stack_save(m, base, *kept);
     uint64_t ran, now = call_stack_now(m, t->queue, &ran);
-    while (call_stack_top(m) > base)
-        call_stack_pause(m, now, ran);
+    while (call_stack_top(m) > base) {
+        uint32_t number = (uint32_t)(call_stack_top(m) - base) - 1;
+        struct call_intervals intervals = call_stack_pause(m, now, ran, returns && number == 0);
+        if (*kept && number < (*kept)->count)
+            (*kept)->calls[number].earlier = intervals;
+    }
+    coroutine_stack_forget_resumed(m, base);
     call_stack_base_leave(m, ran);
 }
 
@@ -88,7 +104,19 @@ static uint32_t coroutine_stack_context(struct thread_profile *m, const struct k
                                            call->scope);
 }
 
-void coroutine_stack_enter(struct traced_thread *t, struct coroutine_calls *kept)
+/* Restores one call, the next of the innermost coroutine. */
+static void coroutine_stack_resume(struct thread_profile *m, uint32_t wanted,
+                                   const struct coroutine_calls *of, struct kept_call *call)
+{
+    call_stack_resume(m, wanted, coroutine_stack_context(m, call, of->serial == m->serial),
+                      call->function, call->stack);
+    call->earlier.began = sum_of(&call_stack_top(m)->began);
+    if (of->clock != m->clock)
+        call->earlier.real = call->earlier.own = 0;
+}
+
+static void coroutine_stack_restore(struct traced_thread *t, struct coroutine_calls *kept,
+                                    bool timed)
 {
     uint32_t wanted;
     struct thread_profile *m = instrument_get_measured(t, &wanted);
@@ -96,11 +124,25 @@ void coroutine_stack_enter(struct traced_thread *t, struct coroutine_calls *kept
         call_stack_end_ignored(m);
     if (!m || !call_stack_base_enter(m, wanted))
         return;
-    for (uint32_t i = 0; kept && i < kept->count; i++) {
-        const struct kept_call *call = &kept->calls[i];
-        call_stack_resume(m, wanted, coroutine_stack_context(m, call, kept->serial == m->serial),
-                          call->function, call->stack);
-    }
+    wanted &= timed ? UINT32_MAX : ~(uint32_t)(WANTED_REAL | WANTED_CPU);
+    if (!kept)
+        return;
+    m->head->began = coroutine_stack_since(m, kept);
+    kept->base = call_stack_depth(m);
+    kept->outer = m->resumed;
+    for (uint32_t i = 0; i < kept->count; i++)
+        coroutine_stack_resume(m, wanted, kept, &kept->calls[i]);
+    m->resumed = kept;
+}
+
+void coroutine_stack_enter(struct traced_thread *t, struct coroutine_calls *kept)
+{
+    coroutine_stack_restore(t, kept, true);
+}
+
+void coroutine_stack_enter_to_end(struct traced_thread *t, struct coroutine_calls *kept)
+{
+    coroutine_stack_restore(t, kept, false);
 }
 
 void coroutine_stack_end(struct traced_thread *t)
@@ -113,6 +155,7 @@ void coroutine_stack_end(struct traced_thread *t)
     uint64_t ran, now = call_stack_now(m, t->queue, &ran);
     while (call_stack_top(m) > base)
         call_stack_drop(m, now, ran);
+    coroutine_stack_forget_resumed(m, base);
     call_stack_base_leave(m, ran);
 }
 

@@ -9,10 +9,13 @@
 struct coroutine_calls;
 
 /* Saves the calls of the innermost coroutine, which the thread leaves, in *kept, which is NULL at
- * first. */
-void coroutine_stack_leave(struct traced_thread *thread, struct coroutine_calls **kept);
+ * first. returns: each resume is a call of its outermost function, and this is the end of one. */
+void coroutine_stack_leave(struct traced_thread *thread, struct coroutine_calls **kept,
+                           bool returns);
 /* Restores the calls of a coroutine that the thread enters. */
 void coroutine_stack_enter(struct traced_thread *thread, struct coroutine_calls *kept);
+/* The same for calls that only end: their time has been counted. */
+void coroutine_stack_enter_to_end(struct traced_thread *thread, struct coroutine_calls *kept);
 /* Ends the innermost coroutine and all its calls. */
 void coroutine_stack_end(struct traced_thread *thread);
 

@@ -1,6 +1,6 @@
 /* CPU clock of a thread at its events, if state measurement is wanted: a record that is made more
  * than 4 us after the previous one (or 20 times as long as a reading takes, if that is more)
- * includes it (wire/activity_record.h, ACTIVITY_CPU). Between two records that are closer together
+ * includes it (wire/slot.h, ACTIVITY_CPU). Between two records that are closer together
  * a thread cannot have been off-CPU for longer than that, and this time is included in the next
  * reading.
  *
@@ -10,7 +10,7 @@
 #define CLIENTS_LIBPOET_PROFILE_CPU_CLOCK_H
 
 #include "clients/libpoet/core/seccomp_allowed.h"
-#include "wire/activity_record.h"
+#include "wire/slot.h"
 
 #include <stdbool.h>
 #include <stdint.h>

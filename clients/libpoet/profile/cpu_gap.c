@@ -72,19 +72,22 @@ void cpu_gap_leave(struct thread_profile *m, uint64_t now)
                              .off = m->off - m->anchor.off};
 }
 
-void cpu_gap_return(struct thread_profile *m, uint64_t now)
+/* What passes until the clocks have been read is no time of the task's. */
+uint64_t cpu_gap_return(struct thread_profile *m, uint64_t now)
 {
-    if (handed.at && now - handed.at <= m->gap) {
+    bool takes_over = handed.at && now - handed.at <= m->gap;
+    uint64_t since = now;
+    if (takes_over) {
         m->anchor.ticks = handed.from_ticks;
         m->anchor.ns = handed.from_ns;
         m->anchor.cpu = handed.from_cpu;
         m->anchor.off = m->off - handed.off; /* may be negative */
         m->anchor.set = true;
-        m->last = now;
-    } else {
-        cpu_gap_check(m, call_stack_top(m));
+    } else if (cpu_gap_check(m, call_stack_top(m))) {
+        since = m->last;
     }
     handed.at = 0;
+    return since;
 }
 
 /* In ticks since the anchor; the length of a tick follows from the two times. */
@@ -145,20 +148,31 @@ static void cpu_gap_sample_for_parent(struct thread_profile *m,
     m->last = now;
 }
 
-bool cpu_gap_check(struct thread_profile *m, const struct profile_region_frame *innermost)
+/* A handler that interrupts a reading makes its own, which is newer: then that one is repeated. */
+static bool cpu_gap_begin_update(struct thread_profile *m, struct cpu_gap_sample *look)
 {
-    if (!seccomp_allows(ALLOWED_CPU)) {
-        cpu_gap_set_blind(m);
-        return true;
+    for (int i = 0; i < TRIES; i++) {
+        uint32_t samples = m->samples;
+        atomic_signal_fence(memory_order_seq_cst);
+        *look = cpu_gap_read_clocks(m);
+        m->updating = true;
+        atomic_signal_fence(memory_order_seq_cst);
+        if (m->samples == samples)
+            return true;
+        m->updating = false;
     }
-    if (m->reading_stack) /* interrupted by a signal handler */
+    return false;
+}
+
+static bool cpu_gap_update(struct thread_profile *m, const struct profile_region_frame *innermost)
+{
+    struct cpu_gap_sample look;
+    if (!cpu_gap_begin_update(m, &look))
         return false;
-    m->reading_stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-    atomic_signal_fence(memory_order_seq_cst);
+    m->samples++;
     if (getpid() != m->process) {
         cpu_gap_sample_for_parent(m, innermost);
     } else {
-        struct cpu_gap_sample look = cpu_gap_read_clocks(m);
         m->vforked.process = m->vforked.leaves ? m->vforked.process : 0;
         if (!m->anchor.set)
             cpu_gap_set_anchor(m, &look);
@@ -168,6 +182,33 @@ bool cpu_gap_check(struct thread_profile *m, const struct profile_region_frame *
         m->last = look.ticks;
     }
     atomic_signal_fence(memory_order_seq_cst);
-    m->reading_stack = 0;
+    m->updating = false;
     return true;
+}
+
+bool cpu_gap_check(struct thread_profile *m, const struct profile_region_frame *innermost)
+{
+    if (!seccomp_allows(ALLOWED_CPU)) {
+        cpu_gap_set_blind(m);
+        return true;
+    }
+    if (m->updating) /* interrupted by a signal handler */
+        return false;
+    uint64_t outer = m->reading_stack;
+    m->reading_stack = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    atomic_signal_fence(memory_order_seq_cst);
+    bool updated = cpu_gap_update(m, innermost);
+    atomic_signal_fence(memory_order_seq_cst);
+    m->reading_stack = outer;
+    return updated;
+}
+
+/* (The thread may not have had a CPU between a handler's last call and this.) */
+__attribute__((noinline, cold)) uint64_t cpu_gap_now(struct thread_profile *m)
+{
+    uint64_t now = thread_profile_ticks(m);
+    bool gap = m->anchor.set && (int64_t)(now - m->last) > (int64_t)m->gap;
+    if (!gap || !cpu_gap_check(m, call_stack_top(m)))
+        m->last = now;
+    return m->last;
 }

@@ -4,7 +4,6 @@
 #ifndef CLIENTS_LIBPOET_PROFILE_FUNCTION_FILTER_H
 #define CLIENTS_LIBPOET_PROFILE_FUNCTION_FILTER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
@@ -17,4 +16,5 @@ void function_filter_add_module(const char *path, const struct dl_phdr_info *inf
                                 uintptr_t end);
 
 #pragma GCC visibility pop
+
 #endif

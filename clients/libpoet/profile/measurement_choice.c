@@ -6,8 +6,8 @@
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/stderr_log.h"
 #include "clients/libpoet/core/thread.h"
-#include "clients/libpoet/profile/metric_name.h"
 #include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/profile/user_metrics.h"
 #include "wire/metric_messages.h"
 #include "wire/program_messages.h"
 

@@ -4,6 +4,7 @@
 #include "clients/libpoet/profile/region_owner.h"
 
 #include "clients/libpoet/core/heap_channel.h"
+#include "clients/libpoet/core/message_queue.h"
 #include "clients/libpoet/core/seccomp_allowed.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/trace_line.h"
@@ -78,6 +79,15 @@ static bool region_send(int fd, const struct traced_thread *t)
     return server_send_with(&out, fd, t->life);
 }
 
+/* The calls until then are not measured; the server learns that with the thread's next event. */
+static bool region_refuse(struct traced_thread *t, uint32_t retry)
+{
+    t->profile_retry = retry;
+    if (!message_queue_untraced_is_reported(UNTRACED_CALLS, t))
+        __atomic_fetch_or(&t->unreported, (uint16_t)UNTRACED_BIT(UNTRACED_CALLS), __ATOMIC_RELAXED);
+    return false;
+}
+
 static bool region_map(struct traced_thread *t)
 {
     int fd = queue_memory(REGION_MAP_BYTES);
@@ -86,8 +96,7 @@ static bool region_map(struct traced_thread *t)
     if (memory == MAP_FAILED) {
         if (fd >= 0)
             close(fd);
-        t->profile_retry = NEVER;
-        return false;
+        return region_refuse(t, NEVER);
     }
     struct thread_profile *m = region_init(t, memory);
     activity_begin(m); /* its cost is measured, too */
@@ -99,14 +108,14 @@ static bool region_map(struct traced_thread *t)
     calibration_apply(m);
     bool taken = region_send(fd, t);
     close(fd);
-    t->profile_retry = taken ? 0 : LATER;
-    if (taken)
-        t->profile = m;
-    else {
+    if (!taken) {
         activity_end(m);
         munmap(memory, REGION_MAP_BYTES);
+        return region_refuse(t, LATER);
     }
-    return taken;
+    t->profile_retry = 0;
+    t->profile = m;
+    return true;
 }
 
 static bool region_may_have(struct traced_thread *t)
@@ -146,6 +155,7 @@ static void region_add_paused(struct thread_profile *m, uint64_t now)
 {
     uint64_t away = (int64_t)(now - m->replaced_at) > 0 ? now - m->replaced_at : 0;
     m->off += away;
+    m->anchor.off += away; /* another task's, or none's, on the clock that it is read from */
     m->replaced_at = 0;
     m->activity.since = now; /* meanwhile it did nothing */
     m->last = now;
@@ -182,7 +192,7 @@ static void region_pause_calls(struct thread_profile *m, uint64_t now)
         if (call_stack_top(m)->stack == OUTERMOST)
             call_stack_base_leave(m, ran);
         else
-            call_stack_pause(m, now, ran);
+            call_stack_pause(m, now, ran, true);
 }
 
 /* Leaves the calls that have ended without a return; returns the time. */
@@ -266,6 +276,8 @@ void region_pause(struct traced_thread *t)
         return;
     m->replaced_at = thread_profile_ticks(m);
     cpu_gap_leave(m, m->replaced_at);
+    if ((int64_t)(m->last - m->replaced_at) > 0) /* up to then, its off-CPU time is counted */
+        m->replaced_at = m->last;
 }
 
 /* Other threads of the system have other CPU clocks. */
@@ -275,9 +287,9 @@ void region_resume(struct traced_thread *t)
     if (!m || !m->replaced_at)
         return;
     uint64_t now = thread_profile_ticks(m);
-    region_add_paused(m, now);
     if (atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_CPU)
-        cpu_gap_return(m, now);
+        now = cpu_gap_return(m, now);
+    region_add_paused(m, now);
 }
 
 uint32_t region_current_context(const struct traced_thread *t)

@@ -5,11 +5,11 @@
 #ifndef CLIENTS_LIBPOET_PROFILE_THREAD_PROFILE_H
 #define CLIENTS_LIBPOET_PROFILE_THREAD_PROFILE_H
 
-#include "clients/libpoet/core/tracer_clock.h"
 #include "base/likely.h"
+#include "clients/libpoet/core/tracer_clock.h"
 #include "clients/libpoet/profile/call_log.h"
-#include "wire/activity_record.h"
 #include "wire/profile_region.h"
+#include "wire/slot.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -38,6 +38,8 @@ struct cpu_gap_anchor {
     bool set; /* the reading was made */
     uint64_t ticks, ns, cpu, off; /* off: the thread's off-CPU time then */
 };
+
+struct coroutine_calls;
 
 struct activity_step {
     uint64_t ticks;
@@ -78,10 +80,14 @@ struct thread_profile {
      * ended; 0: neither. Otherwise handlers that interrupt it leave that alone, and jumps out of
      * them repair it. */
     uint64_t reading_stack, changing_stack;
+    uint32_t changes; /* how often a call began or ended, also in handlers */
+    uint32_t samples; /* how often the CPU clock was read, also in handlers */
+    bool updating; /* what was read is being taken over */
     /* Jumps since the numbers of ended calls were settled. */
     uint32_t jumps;
     /* Calls of a coroutine have paused: frames do not show which calls have ended. */
     bool paused;
+    struct coroutine_calls *resumed; /* calls of the innermost coroutine that it has resumed */
     struct vforked_child vforked;
     struct cpu_gap_anchor anchor;
     struct thread_activity activity;

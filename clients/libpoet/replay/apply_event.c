@@ -234,7 +234,7 @@ void thread_schedule_after_record(struct traced_thread *t, const struct record *
 {
     struct thread_schedule *p = schedule_map_thread(t);
     if (hold_points_active)
-        hold_point_after_event();
+        hold_point_after_event(t);
     uint32_t alone = t->unshared_line
                          ? atomic_load_explicit(&t->unshared_line->script, memory_order_relaxed)
                          : 0;

@@ -25,6 +25,8 @@
 #define LOOK_NS 500000
 #define SETTLE_NS 3000000 /* what was recorded before its call is done by then */
 #define TIMEOUT_LOOK_NS 10000000u
+/* how long a thread that is held after its event stays: until the awaited event's call is made */
+#define AFTERWARDS_NS 50000000
 #define HOLD_POINT_THREADS_MAX 64u
 #define HOLDS_SEEN 8u
 
@@ -81,6 +83,25 @@ static uint32_t hold_point_sum(const struct hold_point *p, bool inside)
     return all;
 }
 
+/* ---- units of semaphores that the thread has acquired and not posted ---- */
+
+static __thread const struct trace_line *hold_point_units[HOLDS_SEEN]
+    __attribute__((tls_model("initial-exec")));
+static __thread unsigned hold_point_unit_count __attribute__((tls_model("initial-exec")));
+
+static void hold_point_note_units(const struct record *r)
+{
+    unsigned i = 0, *count = &hold_point_unit_count;
+    if ((r->shape == SHAPE_TAKE || r->shape == SHAPE_TAKEN) && *count < HOLDS_SEEN)
+        hold_point_units[(*count)++] = r->b;
+    if (r->shape != SHAPE_POST)
+        return;
+    while (i < *count && hold_point_units[i] != r->b)
+        i++;
+    if (i < *count)
+        hold_point_units[i] = hold_point_units[--*count];
+}
+
 /* ---- held threads, by what they request ---- */
 
 static latch held_lock;
@@ -127,6 +148,8 @@ static struct hold_point_thread *hold_point_wait_begin(struct traced_thread *t,
         *me = (struct hold_point_thread){.thread = t, .asks = asks};
         for (size_t i = 0; i < t->hold_stack.count && me->count < HOLDS_SEEN; i++)
             me->holds[me->count++] = t->hold_stack.holds[i].line;
+        for (unsigned i = 0; i < hold_point_unit_count && me->count < HOLDS_SEEN; i++)
+            me->holds[me->count++] = hold_point_units[i];
         hold_point_close_cycle(me);
     }
     latch_unlock(&held_lock);
@@ -157,6 +180,7 @@ static bool hold_point_is_reached(const struct hold_point *p, const struct hold_
     case HOLD_UNTIL_CYCLE:
         return me && hold_point_is_released(me);
     case HOLD_UNTIL_DONE:
+    case HOLD_AFTERWARDS:
         return hold_point_sum(p, false) >= p->count;
     case HOLD_UNTIL_DONE_SINCE_HELD:
         return hold_point_sum(p, false) - since >= p->count;
@@ -235,9 +259,11 @@ static void hold_point_hold(struct traced_thread *t, uint32_t bits, const struct
     for (unsigned i = 0; i < hold_point_file->point_count; i++) {
         struct hold_point *p = &hold_point_file->points[i];
         bool circle = p->until == HOLD_UNTIL_CYCLE;
-        if (!(bits >> i & 1) || !hold_point_is_selected(p, atomic_fetch_add(&p->came, 1)) ||
+        if (!(bits >> i & 1) || p->until == HOLD_AFTERWARDS ||
+            !hold_point_is_selected(p, atomic_fetch_add(&p->came, 1)) ||
             p->until == HOLD_UNTIL_NOT_HELD ||
-            atomic_load(&p->late) >= hold_point_file->late_most || (circle && !t->hold_stack.count))
+            atomic_load(&p->late) >= hold_point_file->late_most ||
+            (circle && !t->hold_stack.count && !hold_point_unit_count))
             continue;
         busy_begin(t);
         struct hold_point_thread *me = circle ? hold_point_wait_begin(t, asks) : NULL;
@@ -252,6 +278,14 @@ static void hold_point_hold(struct traced_thread *t, uint32_t bits, const struct
 void hold_point_before_lock(struct traced_thread *t, const struct trace_line *line, uintptr_t site)
 {
     uint32_t bits = hold_point_find(t, TYPE_ACQUIRE, site);
+    if (bits)
+        hold_point_hold(t, bits, line);
+}
+
+void hold_point_before_unit(struct traced_thread *t, const struct trace_line *line, uintptr_t site)
+{
+    uint32_t bits =
+        hold_point_find(t, TYPE_SEM_ACQUIRED, site) | hold_point_find(t, TYPE_WAIT, site);
     if (bits)
         hold_point_hold(t, bits, line);
 }
@@ -275,6 +309,7 @@ void hold_point_before_event(struct traced_thread *t, const struct record *r)
     unsigned count = type_code_steps(r->shape, steps);
     uint32_t before = 0;
     hold_point_leave_inside();
+    hold_point_note_units(r);
     meets = 0;
     if (t->schedule.line && t->schedule.next < t->schedule.count)
         return; /* it repeats */
@@ -288,7 +323,25 @@ void hold_point_before_event(struct traced_thread *t, const struct record *r)
         hold_point_hold(t, before, NULL);
 }
 
-void hold_point_after_event(void)
+/* Holds the thread that has just recorded its event, as in a critical section. */
+static void hold_point_hold_afterwards(struct traced_thread *t, uint32_t bits)
+{
+    int saved = errno;
+    for (unsigned i = 0; i < hold_point_file->point_count; i++) {
+        struct hold_point *p = &hold_point_file->points[i];
+        if (!(bits >> i & 1) || p->until != HOLD_AFTERWARDS ||
+            !hold_point_is_selected(p, atomic_fetch_add(&p->came, 1)) ||
+            atomic_load(&p->late) >= hold_point_file->late_most)
+            continue;
+        busy_begin(t);
+        hold_point_wait(p, NULL);
+        hold_point_pause(AFTERWARDS_NS);
+        busy_end(t);
+    }
+    errno = saved;
+}
+
+void hold_point_after_event(struct traced_thread *t)
 {
     for (unsigned i = 0; meets && i < hold_point_file->point_count; i++)
         if (meets >> i & 1) {
@@ -297,6 +350,8 @@ void hold_point_after_event(void)
         }
     within = meets;
     meets = 0;
+    if (within)
+        hold_point_hold_afterwards(t, within);
 }
 
 /* ---- the file ---- */

@@ -9,6 +9,8 @@
 #define LOOK_NS 2000000    /* interval at which a held thread checks whether it still is */
 /* checks without any thread arriving, after which one that is awaited will not arrive */
 #define LOOKS_ENOUGH 500u
+/* checks without any event, after which a task that is held keeps another one from running */
+#define LOOKS_STUCK 2500u
 
 /* Function on which a debugger sets its breakpoint. */
 __attribute__((visibility("default"), noinline)) void poet_stop_reached(void);
@@ -95,11 +97,48 @@ static uint64_t replay_stop_held_before(const struct schedule_breakpoint *stop, 
     return !held ? 0 : before > first ? before : first + 1;
 }
 
+static uint64_t replay_stop_performed(void)
+{
+    uint64_t events = 0;
+    for (uint32_t i = 1; i <= shared_schedule->line_count; i++)
+        events += atomic_load(&shared_schedule_line(i)->at);
+    return events;
+}
+
+/* Returns whether an awaited task of a runtime was last on the same thread of the system as the one
+ * that is held there now. */
+static bool replay_stop_keeps_thread(const struct schedule_breakpoint *held)
+{
+    for (uint32_t i = 1; i <= shared_schedule->line_count; i++) {
+        const struct schedule_breakpoint *other = replay_stop_find(i);
+        if (other != held && atomic_load(&other->id) == atomic_load(&held->id) &&
+            atomic_load(&other->process) == atomic_load(&held->process) &&
+            !replay_stop_is_there(i, false))
+            return true;
+    }
+    return false;
+}
+
+/* Reports a stop that is not reached because a task that is held keeps its thread. *looks: for how
+ * long no event has been performed, *performed. */
+static void replay_stop_check_stuck(const struct schedule_breakpoint *held, unsigned *looks,
+                                    uint64_t *performed)
+{
+    uint64_t now = replay_stop_performed();
+    bool stuck = atomic_load(&shared_schedule->stop) == SCHEDULE_BREAKPOINT_REACHED &&
+                 now == *performed && replay_stop_keeps_thread(held);
+    *performed = now;
+    *looks = stuck ? *looks + 1 : 0;
+    if (*looks >= LOOKS_STUCK)
+        replay_stop_report();
+}
+
 void replay_stop_reach(struct schedule_line *me, uint64_t first, uint64_t last, bool amid)
 {
     struct schedule_breakpoint *stop = replay_stop_find(replay_stop_number(me));
     int saved = errno;
-    uint64_t before;
+    uint64_t before, performed = 0;
+    unsigned stuck = 0;
     for (unsigned looks = 0; (before = replay_stop_held_before(stop, first, last, amid)) != 0;
          looks++) {
         atomic_store(&stop->at, before);
@@ -108,6 +147,7 @@ void replay_stop_reach(struct schedule_line *me, uint64_t first, uint64_t last, 
             atomic_load(&shared_schedule->stop) == SCHEDULE_BREAKPOINT_REACHED &&
             replay_stop_are_there(true))
             replay_stop_report();
+        replay_stop_check_stuck(stop, &stuck, &performed);
         if (!atomic_load(&shared_schedule->stop))
             looks = 0;
         syscall(SYS_nanosleep, &(struct timespec){0, LOOK_NS}, NULL);

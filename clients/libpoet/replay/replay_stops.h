@@ -3,7 +3,7 @@
  *
  * The debugger writes into the schedule before which event each thread must be held and which
  * threads it waits for, and sets a breakpoint at poet_stop_reached(), which is called once all of
- * them are there. So it stops once, however far that is. */
+ * them are there. It therefore stops once, however far that is. */
 #ifndef CLIENTS_LIBPOET_REPLAY_REPLAY_STOPS_H
 #define CLIENTS_LIBPOET_REPLAY_REPLAY_STOPS_H
 

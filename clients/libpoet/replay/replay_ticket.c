@@ -2,7 +2,6 @@
 #include "clients/libpoet/replay/replay_ticket.h"
 
 #include "clients/libpoet/core/tracer_clock.h"
-#include "base/likely.h"
 #include "clients/libpoet/replay/cpu_time_used.h"
 #include "clients/libpoet/replay/replay_stops.h"
 

@@ -11,7 +11,6 @@
 #include "clients/libpoet/replay/replay_ticket.h"
 
 #include <string.h>
-#include <unistd.h>
 
 bool replay_active, replay_with_remote, replay_without_remote;
 

@@ -3,14 +3,14 @@
 #include "clients/libpoet/replay/thread_schedule.h"
 
 #include "clients/libpoet/core/record.h"
-#include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/replay/held_points.h"
-#include "clients/libpoet/replay/schedule_mapping.h"
-#include "clients/libpoet/replay/shared_schedule.h"
 #include "clients/libpoet/replay/replay_stops.h"
 #include "clients/libpoet/replay/replay_ticket.h"
-#include "wire/nondet_result.h"
+#include "clients/libpoet/replay/schedule_mapping.h"
+#include "clients/libpoet/replay/shared_schedule.h"
+#include "wire/annotation_text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -262,6 +262,24 @@ void thread_schedule_wait_rest(struct traced_thread *t, uint32_t line)
     const struct thread_schedule *p = schedule_map_thread(t);
     if (p && line)
         replay_ticket_wait(p->line, line, shared_schedule_line(line)->last);
+}
+
+static bool thread_schedule_is_reached(uint32_t line, uint32_t number)
+{
+    return replay_ticket_is_reached(shared_schedule_line(line), number);
+}
+
+bool thread_schedule_is_turn(struct traced_thread *t, const struct trace_line *line, uint16_t type)
+{
+    const struct thread_schedule *p = schedule_map_thread(t);
+    const struct schedule_event *e = p ? thread_schedule_next(p, type) : NULL;
+    uint32_t rest = p && !e && thread_schedule_is_over(t) ? thread_schedule_line(t, line) : 0;
+    if (!shared_schedule_is_active() || (!e && !rest))
+        return true;
+    if (!e)
+        return thread_schedule_is_reached(rest, shared_schedule_line(rest)->last);
+    return thread_schedule_is_reached(e->line, thread_schedule_first_number(p, e) - 1) &&
+           (!e->ticket || thread_schedule_is_reached(e->about, e->ticket - 1));
 }
 
 struct thread_schedule_lock

@@ -1,6 +1,6 @@
 /* Replay of a run: each thread follows its recorded schedule (wire/replay_schedule.h).
  *
- * What a thread records is compared with its schedule, event by event, and takes its number on a
+ * Each record of a thread is compared with its schedule, event by event, and takes its number on a
  * line only when the line has reached that number. Interposed calls that may have several outcomes
  * query the recorded one before the real call, and wait for their turn then: so the state that they
  * need is there when they are made.
@@ -112,6 +112,10 @@ bool thread_schedule_next_has_cause(struct traced_thread *thread);
 /* Waits until the first of the next few events of that type may happen. Returns false if it need
  * not be waited for any more. */
 bool thread_schedule_wait(struct traced_thread *thread, uint16_t type);
+/* Returns whether the first of the next few events of that type may happen now; of a thread whose
+ * schedule has ended, whether thread_schedule_wait_rest would not wait. */
+bool thread_schedule_is_turn(struct traced_thread *thread, const struct trace_line *line,
+                             uint16_t type);
 /* Returns the line of the schedule for a line, or for the object of the next event of the thread;
  * 0: not known. */
 uint32_t thread_schedule_line(struct traced_thread *thread, const struct trace_line *line);

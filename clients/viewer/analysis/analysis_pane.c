@@ -2,8 +2,85 @@
 
 #include "clients/viewer/analysis/band_rows.h"
 #include "clients/viewer/analysis/metric_page.h"
-#include "clients/viewer/analysis/tab_list.h"
+#include "clients/viewer/diagram/time_range.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/accessible_name.h"
+#include "clients/viewer/state/compat.h"
+#include "clients/viewer/state/icon_button.h"
+#include "clients/viewer/state/status_line.h"
+
+/* The row above the tabs of the analysis pane that names the selected range, with buttons to zoom
+ * to it, copy it and clear it. */
+
+struct range_bar {
+    GtkWidget *box, *label, *all_threads;
+};
+
+static const struct viewer_addon range_bar_addon = {"range_bar", sizeof(struct range_bar)};
+
+static GtkWidget *range_bar_add_button(GtkWidget *box, const char *label, const char *action,
+                                       const char *tooltip)
+{
+    GtkWidget *button = gtk_button_new_with_label(label);
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(button), action);
+    gtk_widget_set_tooltip_text(button, tooltip);
+    gtk_widget_add_css_class(button, "flat");
+    gtk_box_append(GTK_BOX(box), button);
+    return button;
+}
+
+static GtkWidget *range_bar_add_label(GtkWidget *box, const char *css)
+{
+    GtkWidget *label = gtk_label_new("");
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+    gtk_widget_add_css_class(label, css);
+    gtk_box_append(GTK_BOX(box), label);
+    return label;
+}
+
+/* Returns the row, which is hidden while no range is selected. */
+static GtkWidget *range_bar_new(struct view *view)
+{
+    struct range_bar *bar = viewer_addons_add(&view->addons, &range_bar_addon);
+    bar->box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    g_object_set(bar->box, "margin-start", 8, NULL);
+    gtk_widget_add_css_class(bar->box, "pages");
+    bar->label = range_bar_add_label(bar->box, "range");
+    gtk_widget_set_hexpand(bar->label, TRUE);
+    bar->all_threads =
+        range_bar_add_button(bar->box, "All threads", "win.range-threads",
+                             "The same time of all threads, not only of the selected rows");
+    range_bar_add_button(bar->box, "Zoom", "win.range-zoom", "Zoom to the range (Shift+R)");
+    range_bar_add_button(bar->box, "Copy command", "win.range-copy",
+                         "Copy the command that prints the range: poet show with --from and --to, "
+                         "which poet states, waits, path and others have, too");
+    range_bar_add_button(bar->box, "Copy link", "win.range-link",
+                         "Copy the command that opens this range: poet view with --from and --to");
+    GtkWidget *clear = icon_button_new("edit-clear-symbolic", "win.range-clear",
+                                       "Clear the range and the cursors (Escape)");
+    gtk_widget_add_css_class(clear, "flat");
+    gtk_box_append(GTK_BOX(bar->box), clear);
+    gtk_widget_set_visible(bar->box, FALSE);
+    return bar->box;
+}
+
+/* Updates it for the visible tab, which may be about the whole run nevertheless. */
+static void range_bar_show(struct view *view, const struct tab *tab)
+{
+    struct range_bar *bar = viewer_addons_find(&view->addons, &range_bar_addon);
+    bool set = time_range_is_set(view);
+    char *text = set ? time_range_text(view) : g_strdup("");
+    char *titled = tab->whole_run
+                       ? g_strdup_printf("Whole run (%s); range %s", tab->whole_run, text)
+                       : g_strdup_printf("Range %s", text);
+    gtk_label_set_text(GTK_LABEL(bar->label), titled);
+    gtk_widget_set_tooltip_text(bar->label, titled);
+    gtk_widget_set_visible(bar->all_threads, view->viewport.place.range.line_count > 0);
+    gtk_widget_set_visible(bar->box, set);
+    g_free(titled);
+    g_free(text);
+}
 
 #define HEIGHT_LEAST 90
 
@@ -37,9 +114,24 @@ struct tab_instance *analysis_pane_current_tab(struct view *view)
     return d->paged[0];
 }
 
+/* Opens the pane for a new range, but not while it is dragged: the diagram would become smaller
+ * under the pointer. */
+static void analysis_pane_open_for_range(struct view *view)
+{
+    if (!time_range_is_set(view) || view->viewer_settings.drawer ||
+        view->pointer.drag.what == DRAG_RANGE)
+        return;
+    view->viewer_settings.drawer = true;
+    notifier_emit(&view->notifier, NOTIFY_SETTINGS);
+}
+
 static void analysis_pane_on_notification(struct view *view, enum notification what)
 {
     struct analysis_pane *d = analysis_pane_find(view);
+    if (what == NOTIFY_RANGE)
+        analysis_pane_open_for_range(view);
+    if (what == NOTIFY_RANGE || what == NOTIFY_RESTORED || what == NOTIFY_QUIET)
+        range_bar_show(view, tab_definition(analysis_pane_current_tab(view)));
     if (what == NOTIFY_SETTINGS && view->viewer_settings.drawer != gtk_widget_get_visible(d->box)) {
         gtk_widget_set_visible(d->box, view->viewer_settings.drawer);
         if (view->viewer_settings.drawer)
@@ -113,6 +205,7 @@ static void analysis_pane_on_tab(GObject *object, GParamSpec *spec, gpointer dat
         return;
     g_free(view->viewer_settings.drawer_page);
     view->viewer_settings.drawer_page = g_strdup(name);
+    range_bar_show(view, tab_definition(analysis_pane_current_tab(view)));
     tab_notify(analysis_pane_current_tab(view), NOTIFY_TAB_SHOWN, true);
 }
 
@@ -155,8 +248,7 @@ static GtkWidget *head_new(struct view *view, GtkWidget *stack)
     gtk_widget_add_css_class(switcher, "pages");
     gtk_widget_add_css_class(close, "flat");
     gtk_widget_set_tooltip_text(close, "Close the analysis pane (F6)");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(close), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Close the analysis pane", -1);
+    accessible_name_set(close, "Close the analysis pane");
     gtk_widget_set_hexpand(switcher, TRUE);
     gtk_widget_set_halign(switcher, GTK_ALIGN_START);
     g_signal_connect(close, "clicked", G_CALLBACK(on_close), view);
@@ -202,6 +294,7 @@ GtkWidget *analysis_pane_new(struct view *view, GtkWidget *picture)
     d->stack = gtk_stack_new();
     add_pages(view, d);
     gtk_box_append(GTK_BOX(d->box), head_new(view, d->stack));
+    gtk_box_append(GTK_BOX(d->box), range_bar_new(view));
     gtk_box_append(GTK_BOX(d->box), d->stack);
     gtk_widget_set_size_request(d->box, -1, HEIGHT_LEAST);
     gtk_widget_set_visible(d->box, FALSE);
@@ -216,4 +309,47 @@ GtkWidget *analysis_pane_new(struct view *view, GtkWidget *picture)
     g_signal_connect(d->paned, "notify::max-position", G_CALLBACK(analysis_pane_on_height), view);
     g_signal_connect(d->paned, "notify::position", G_CALLBACK(on_dragged), view);
     return d->paned;
+}
+
+bool tab_export_is_possible(struct view *view)
+{
+    return view->viewer_settings.drawer && analysis_pane_has_focus(view) &&
+           tab_has_rows(analysis_pane_current_tab(view));
+}
+
+static bool is_picture(const char *file)
+{
+    return g_str_has_suffix(file, ".pdf") || g_str_has_suffix(file, ".svg") ||
+           g_str_has_suffix(file, ".png");
+}
+
+void tab_export_write(struct view *view, const char *file)
+{
+    char *named = is_picture(file) ? g_strdup(file) : g_strdup_printf("%s.pdf", file);
+    const char *why = tab_has_rows(analysis_pane_current_tab(view))
+                          ? tab_save(analysis_pane_current_tab(view), named)
+                          : "the tab is empty";
+    if (why)
+        status_line_show_problem(&view->status_line, NULL, "%s: %s", named, why);
+    else
+        status_line_show(&view->status_line, "Saved %s", named);
+    g_free(named);
+}
+
+static void on_chosen(void *view, const char *path)
+{
+    if (path)
+        tab_export_write(view, path);
+}
+
+void tab_export_ask(struct view *view)
+{
+    char *name = g_strdup_printf("%s-%s.pdf", view_metadata(view)->run.name,
+                                 tab_definition(analysis_pane_current_tab(view))->name);
+    compat_choose_file(&(struct compat_file){.parent = GTK_WINDOW(view->window),
+                                             .title = "Export tab as .pdf, .svg or .png",
+                                             .saves = true,
+                                             .name = name},
+                       on_chosen, view);
+    g_free(name);
 }

@@ -6,6 +6,7 @@
 #include "clients/viewer/state/notifications.h"
 
 #include <gtk/gtk.h>
+#include <stdbool.h>
 
 struct view;
 
@@ -19,5 +20,12 @@ void analysis_pane_focus(struct view *view); /* to the visible tab */
 bool analysis_pane_has_focus(struct view *view);
 bool analysis_pane_is_busy(struct view *view); /* whether its tab has a pending request */
 struct tab_instance *analysis_pane_current_tab(struct view *view); /* the visible one */
+
+/* Export of the visible tab of the analysis pane to an image file. */
+
+bool tab_export_is_possible(struct view *view); /* whether it has the focus, and is not empty */
+void tab_export_ask(struct view *view); /* asks for the file, then exports */
+void tab_export_write(struct view *view,
+                      const char *file); /* reports the result in the status line */
 
 #endif

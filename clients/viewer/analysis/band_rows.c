@@ -1,17 +1,16 @@
 #include "clients/viewer/analysis/band_rows.h"
 
-#include "clients/symbols/symbolizer.h"
-#include "clients/viewer/analysis/placement_bands.h"
 #include "clients/viewer/analysis/state_details.h"
 #include "clients/viewer/analysis/state_intervals.h"
-#include "clients/viewer/state/viewport.h"
-#include "clients/viewer/state/table_model.h"
-#include "clients/viewer/diagram/time_axis.h"
+#include "clients/viewer/state/accessible_name.h"
 #include "clients/viewer/diagram/go_to.h"
 #include "clients/viewer/diagram/letters.h"
+#include "clients/viewer/diagram/time_axis.h"
 #include "clients/viewer/diagram/viewer.h"
-#include "render/text_cache.h"
+#include "clients/viewer/state/request_slot.h"
+#include "clients/viewer/state/viewport.h"
 #include "render/scene_paint.h"
+#include "render/text_cache.h"
 
 #include <stdlib.h>
 
@@ -101,26 +100,17 @@ bool band_rows_are_busy(const struct view *view)
     return bands && band_rows_are_shown(view) && (band_rows_is_pending(view) || bands->soon);
 }
 
-static gboolean on_soon(gpointer data);
-
-static void band_rows_request_soon(struct view *view, struct band_rows *b)
+static void band_rows_request_soon(void *user)
 {
+    struct view *view = user;
+    struct band_rows *b = band_rows_find(view);
     gint64 since = g_get_monotonic_time() - b->asked_us;
     if (!b->stale || b->soon || !band_rows_are_shown(view) || !view->server_link.connected)
         return;
     if (since >= EVERY_US && !band_rows_is_pending(view))
         band_rows_request(view, b);
     else
-        b->soon = g_timeout_add(EVERY_US / 1000, on_soon, view);
-}
-
-static gboolean on_soon(gpointer data)
-{
-    struct view *view = data;
-    struct band_rows *bands = band_rows_find(view);
-    bands->soon = 0;
-    band_rows_request_soon(view, bands);
-    return G_SOURCE_REMOVE;
+        request_slot_schedule(&b->soon, EVERY_US / 1000, band_rows_request_soon, view);
 }
 
 static void add_band(struct view *view, struct band_rows *b, uint32_t first, uint32_t end,
@@ -199,7 +189,7 @@ void band_rows_on_notification(struct view *view, enum notification what)
         b->made = false;
     b->stale |= what == NOTIFY_DIAGRAM || what == NOTIFY_RUN_UPDATED || what == NOTIFY_QUIET ||
                 what == NOTIFY_TAB_SHOWN;
-    band_rows_request_soon(view, b);
+    band_rows_request_soon(view);
     if (what == NOTIFY_DIAGRAM || what == NOTIFY_VISIBLE_PART || what == NOTIFY_LOOK ||
         what == NOTIFY_SETTINGS || what == NOTIFY_PLACE)
         gtk_widget_queue_draw(b->area);
@@ -393,9 +383,7 @@ static void on_destroy(GtkWidget *widget, gpointer data)
 {
     struct band_rows *b = data;
     (void)widget;
-    if (b->soon)
-        g_source_remove(b->soon);
-    b->soon = 0;
+    g_clear_handle_id(&b->soon, g_source_remove);
     table_model_clear(&b->spells);
     placement_bands_clear(b->carried);
 }
@@ -412,9 +400,7 @@ static void band_rows_create(struct view *view)
     b->scrolled = gtk_scrolled_window_new();
     gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(b->area), band_rows_draw_area, view, NULL);
     gtk_widget_set_has_tooltip(b->area, TRUE);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(b->area), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Thread states on the time axis; as a table in logical order",
-                                   -1);
+    accessible_name_set(b->area, "Thread states on the time axis; as a table in logical order");
     g_signal_connect(b->area, "query-tooltip", G_CALLBACK(on_tooltip), view);
     GtkGesture *click = gtk_gesture_click_new();
     g_signal_connect(click, "pressed", G_CALLBACK(on_click), view);

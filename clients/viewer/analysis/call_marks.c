@@ -1,8 +1,11 @@
-#include "clients/viewer/analysis/call_marks.h"
+/* The function of a row of a call table in the diagram: its events are marked, its share is
+ * highlighted; and conversely the row of a call table in which an event was made. */
+#include "clients/viewer/analysis/calls_tab.h"
 
-#include "clients/viewer/state/highlights.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/highlights.h"
 
+#include <glib.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,4 +188,42 @@ int call_marks_find_row(const struct result_table *t, const struct table_names *
         row = next;
     }
     return row;
+}
+
+/* ---- highlights ---- */
+
+/* Appends an option for a scope. Returns false if there are no times for it. */
+static bool call_highlight_append_scope(GString *lit, const struct table_cell *scope)
+{
+    if (scope->is == CELL_LINE)
+        g_string_append_printf(lit, "\nline %u", scope->line);
+    else if ((scope->is == CELL_PLACE || scope->is == CELL_NAME) && scope->place.address)
+        g_string_append_printf(lit, "\nfunction %x:%llx", scope->place.process,
+                               (unsigned long long)scope->place.address);
+    else if (scope->is == CELL_TEXT && *scope->text != '(')
+        g_string_append_printf(lit, "\ntype %s", scope->text);
+    else
+        return false;
+    return true;
+}
+
+char *call_highlight_of_row(const struct table_names *names, const struct result_table *t, int row)
+{
+    uint32_t column = result_table_find_column(t, "function");
+    if (row < 0 || row >= (int)t->row_count || column == t->column_count)
+        return NULL;
+    char *name = result_table_cell_text(names, &t->columns[column],
+                                        &result_table_cells(t, (uint32_t)row)[column]);
+    GString *lit = g_string_new(name);
+    bool good = result_table_cells(t, (uint32_t)row)[column].is != CELL_LINE;
+    free(name);
+    for (int i = row; i >= 0 && good; i--) {
+        if (i < row && t->rows[i].depth >= t->rows[row].depth)
+            continue;
+        good = call_highlight_append_scope(lit, &result_table_cells(t, (uint32_t)i)[column]);
+        row = i;
+        if (!t->rows[i].depth)
+            break;
+    }
+    return g_string_free(lit, !good);
 }

@@ -1,8 +1,11 @@
-#include "clients/viewer/analysis/callgraph_view.h"
+/* The call graph in the analysis pane: boxes and arrows; boxes can be selected by click or arrow
+ * keys. */
+#include "clients/viewer/analysis/calls_tab.h"
 
-#include "clients/connection/table_to_callgraph.h"
-#include "clients/viewer/state/viewer_settings.h"
+#include "clients/connection/table_tree.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/accessible_name.h"
+#include "clients/viewer/state/viewer_settings.h"
 #include "render/call_graph_drawing.h"
 #include "render/scene_paint.h"
 
@@ -59,8 +62,7 @@ static void callgraph_select_node(struct callgraph_view *g, uint32_t node)
         valid ? g_strdup_printf("%s: %s", g->calls.nodes[node].name, g->calls.nodes[node].amount)
               : g_strdup("Call graph: no function selected");
     g->node = valid ? node : CALL_GRAPH_DRAWING_NONE;
-    gtk_accessible_update_property(GTK_ACCESSIBLE(g->area), GTK_ACCESSIBLE_PROPERTY_LABEL, text,
-                                   -1);
+    accessible_name_set(g->area, text);
     g_free(text);
     gtk_widget_queue_draw(g->area);
     g->selected(g->view, valid ? (int)g->calls.nodes[node].row : -1);
@@ -138,8 +140,8 @@ void callgraph_view_show(struct callgraph_view *g, const struct result_table *ta
     char *selected = g->node < g->calls.count ? g_strdup(g->calls.nodes[g->node].name) : NULL;
     call_graph_drawing_free(g->graph);
     g->graph = NULL;
-    table_to_callgraph_free(&g->calls);
-    table_to_callgraph_make(&g->calls, &names, table);
+    table_tree_callgraph_free(&g->calls);
+    table_tree_callgraph_make(&g->calls, &names, table);
     g->node = CALL_GRAPH_DRAWING_NONE;
     for (uint32_t i = 0; selected && i < g->calls.count; i++)
         if (g_strcmp0(g->calls.nodes[i].name, selected) == 0)
@@ -153,7 +155,7 @@ static void free_graphed(gpointer data)
 {
     struct callgraph_view *g = data;
     call_graph_drawing_free(g->graph);
-    table_to_callgraph_free(&g->calls);
+    table_tree_callgraph_free(&g->calls);
     g_free(g);
 }
 
@@ -185,8 +187,7 @@ struct callgraph_view *callgraph_view_new(struct view *view,
     g->scrolled = gtk_scrolled_window_new();
     g_object_ref_sink(g->scrolled);
     callgraph_connect_area(g);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(g->area), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Call graph: no function selected", -1);
+    accessible_name_set(g->area, "Call graph: no function selected");
     g_object_set_data_full(G_OBJECT(g->scrolled), "graphed", g, free_graphed);
     return g;
 }

@@ -1,7 +1,5 @@
 #include "clients/viewer/analysis/grid.h"
-
-#include "clients/viewer/analysis/grid_columns.h"
-#include "clients/viewer/analysis/grid_row.h"
+#include "clients/viewer/state/accessible_name.h"
 
 #include <stdlib.h>
 
@@ -297,12 +295,8 @@ static void on_destroy(GtkWidget *widget, gpointer data)
     struct grid *g = data;
     (void)widget;
     g->quiet = true;
-    if (g->restoring)
-        g_source_remove(g->restoring);
-    g->restoring = 0;
-    if (g->seeking)
-        g_source_remove(g->seeking);
-    g->seeking = 0;
+    g_clear_handle_id(&g->restoring, g_source_remove);
+    g_clear_handle_id(&g->seeking, g_source_remove);
 }
 
 static void build_models(struct grid *g)
@@ -330,8 +324,7 @@ struct grid *grid_new(struct view *view, const char *name, const struct grid_col
     g->columns = (struct grid_columns){.view = view, .widget = g->widget, .wanted = columns};
     gtk_column_view_set_show_column_separators(GTK_COLUMN_VIEW(g->widget), TRUE);
     gtk_widget_add_css_class(g->widget, "data-table");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(g->widget), GTK_ACCESSIBLE_PROPERTY_LABEL, name,
-                                   -1);
+    accessible_name_set(g->widget, name);
     build_models(g);
     g_signal_connect(g->widget, "activate", G_CALLBACK(on_activate), g);
     GtkGesture *click = gtk_gesture_click_new();
@@ -352,7 +345,8 @@ GtkWidget *grid_widget(struct grid *g) { return g->scrolled; }
 
 void grid_print(struct grid *g, FILE *f)
 {
-    for (uint32_t i = 0; i < g->columns.shown_count; i++)
+    /* a table that was emptied has no columns, though those of the one before are still shown */
+    for (uint32_t i = 0; g->columns.table->column_count && i < g->columns.shown_count; i++)
         fprintf(f, "\t%s", g->columns.table->columns[g->columns.shown[i].column].name);
     fprintf(f, "\n");
     for (guint at = 0; at < row_count(g); at++) {

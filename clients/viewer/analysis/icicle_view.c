@@ -1,15 +1,148 @@
-#include "clients/viewer/analysis/icicle_view.h"
+/* The icicle chart of calls in the analysis pane: boxes can be pointed at, selected and entered.
+ *
+ * Click: selects a box and enters it; Backspace or Escape: up; arrows: to the box above, below,
+ * beside; Enter: into the selected one; Home: to the root. Selection and position are kept if the
+ * next table has them, too. */
+#include "clients/viewer/analysis/calls_tab.h"
 
-#include "clients/connection/table_to_icicle.h"
-#include "clients/viewer/analysis/icicle_search.h"
-#include "clients/viewer/analysis/icicle_tooltip.h"
-#include "clients/viewer/state/viewer_settings.h"
+#include "clients/connection/result_table.h"
+#include "clients/connection/table_tree.h"
+#include "clients/metadata/icicle_layout.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/accessible_name.h"
+#include "clients/viewer/state/viewer_settings.h"
 #include "render/icicle_drawing.h"
 #include "render/scene_paint.h"
 
+#include <glib.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- finding boxes: by path, by neighborhood, by text ---- */
+
+/* Returns the names of a box and its ancestors, from the top, without the root; empty for none. The
+ * caller frees it. */
+static GPtrArray *icicle_search_path_names(const struct icicle_layout *b, uint32_t node)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    for (uint32_t i = node; node < b->count && i; i = b->nodes[i].parent)
+        g_ptr_array_insert(names, 0, g_strdup(b->nodes[i].name));
+    return names;
+}
+
+static uint32_t icicle_search_child_called(const struct icicle_layout *b, uint32_t node,
+                                           const char *name)
+{
+    for (uint32_t i = node + 1; i < b->nodes[node].end; i = b->nodes[i].end)
+        if (strcmp(b->nodes[i].name, name) == 0)
+            return i;
+    return ICICLE_NONE;
+}
+
+/* Returns the box with that path; if there is none, and `exact` is false, the last existing one
+ * along the path. */
+static uint32_t icicle_search_find_node(const struct icicle_layout *b, GPtrArray *names, bool exact)
+{
+    uint32_t node = 0;
+    for (guint i = 0; b->count && i < names->len; i++) {
+        uint32_t child = icicle_search_child_called(b, node, names->pdata[i]);
+        if (child == ICICLE_NONE)
+            return exact ? ICICLE_NONE : node;
+        node = child;
+    }
+    return b->count || !exact ? node : ICICLE_NONE;
+}
+
+/* Returns the previous (direction -1) or next (1) box with the same parent. */
+static uint32_t icicle_search_sibling(const struct icicle_layout *b, uint32_t node, int direction)
+{
+    uint32_t parent = b->nodes[node].parent, before = ICICLE_NONE;
+    if (parent == UINT32_MAX)
+        return ICICLE_NONE;
+    for (uint32_t i = parent + 1; i < b->nodes[parent].end; i = b->nodes[i].end) {
+        if (direction < 0 && i == node)
+            return before;
+        if (direction > 0 && before == node)
+            return i;
+        before = i;
+    }
+    return ICICLE_NONE;
+}
+
+/* Returns, by node, whether its name or that of an ancestor contains the text, ignoring case; NULL:
+ * no text. Free with g_free(). */
+static bool *icicle_search_match_text(const struct icicle_layout *b, const char *text)
+{
+    if (!*text || !b->count)
+        return NULL;
+    char *folded = g_utf8_casefold(text, -1);
+    bool *found = g_new0(bool, b->count);
+    for (uint32_t i = 0; i < b->count; i++) {
+        char *name = g_utf8_casefold(b->nodes[i].name, -1);
+        uint32_t parent = b->nodes[i].parent;
+        found[i] = strstr(name, folded) != NULL || (parent != UINT32_MAX && found[parent]);
+        g_free(name);
+    }
+    g_free(folded);
+    return found;
+}
+
+/* ---- descriptions of boxes, for tooltips, assistive technologies and tests ---- */
+
+static void icicle_tooltip_add_figure(GString *s, const struct result_table *t,
+                                      const struct table_names *names, uint32_t row,
+                                      const char *name, const char *before, const char *after)
+{
+    uint32_t column = result_table_find_column(t, name);
+    const struct table_cell *cell =
+        column < t->column_count ? &result_table_cells(t, row)[column] : NULL;
+    if (!cell || cell->is == CELL_NULL)
+        return;
+    char *text = result_table_cell_text(names, &t->columns[column], cell);
+    g_string_append_printf(s, "%s%s%s", before, text, after);
+    free(text);
+}
+
+/* Returns "main > serve > parse: 12 calls, self 3.100 ms, total 4.200 ms, 12.3 %" in new memory. */
+static char *icicle_tooltip_text(const struct icicle_layout *b, uint32_t node,
+                                 const struct result_table *t, const struct table_names *names)
+{
+    uint32_t row = b->nodes[node].row;
+    char *path = icicle_layout_path(b, node);
+    GString *s = g_string_new(path);
+    g_string_append(s, ": ");
+    free(path);
+    if (row >= t->row_count) {
+        g_string_append(s, b->nodes[node].amount);
+        return g_string_free(s, FALSE);
+    }
+    icicle_tooltip_add_figure(s, t, names, row, "calls", "", " calls");
+    icicle_tooltip_add_figure(s, t, names, row, "self_ns", ", self ", " ms");
+    icicle_tooltip_add_figure(s, t, names, row, "total_ns", ", total ", " ms");
+    icicle_tooltip_add_figure(s, t, names, row, "total_share", ", ", "");
+    icicle_tooltip_add_figure(s, t, names, row, "flags", " ", "");
+    return g_strchomp(g_string_free(s, FALSE));
+}
+
+/* As icicle_view_print. */
+static void icicle_tooltip_print(const struct icicle_layout *b, const struct icicle_boxes *places,
+                                 uint32_t top, uint32_t selected, const bool *found, FILE *f)
+{
+    int64_t all = b->count ? b->nodes[top].size : 0;
+    for (uint32_t i = 0; all && i < places->count; i++) {
+        const struct icicle_box *p = &places->items[i];
+        char *path = icicle_layout_path(b, p->node);
+        fprintf(f, "%s%u\t%.0f\t%s", p->node == selected && !p->smaller ? "*" : "", p->depth,
+                1000 * (double)p->size / (double)all, path);
+        if (p->smaller)
+            fprintf(f, " (smaller: %u)\n", p->smaller);
+        else
+            fprintf(f, "\t%s%s\n", b->nodes[p->node].amount,
+                    found && !found[p->node] ? "\tback" : "");
+        free(path);
+    }
+}
 
 #define SCALE 1.2 /* pixels per point */
 
@@ -134,8 +267,7 @@ static void icicle_report_selection(struct icicle_widget *b)
     bool is = is_node(b, b->selected);
     char *sentence =
         is ? icicle_node_text(b, b->selected) : g_strdup("Icicle graph: no function selected");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(b->area), GTK_ACCESSIBLE_PROPERTY_LABEL, sentence,
-                                   -1);
+    accessible_name_set(b->area, sentence);
     g_free(sentence);
     uint32_t row = is ? b->boxes.nodes[b->selected].row : UINT32_MAX;
     b->ears->selected(b->view, row == UINT32_MAX ? -1 : (int)row);
@@ -314,12 +446,12 @@ void icicle_view_show(struct icicle_widget *b, const struct result_table *table)
     GPtrArray *top = icicle_search_path_names(&b->boxes, b->top),
               *selected = icicle_search_path_names(&b->boxes, b->selected);
     bool had = is_node(b, b->selected);
-    uint32_t column = table_to_icicle_column(table, NULL);
+    uint32_t column = table_tree_icicle_column(table, NULL);
     icicle_layout_free(&b->boxes);
     b->table = table;
     b->pointed = ICICLE_NONE;
     if (column < table->column_count)
-        table_to_icicle_make(&b->boxes, &names, table, column);
+        table_tree_icicle_make(&b->boxes, &names, table, column);
     b->top = icicle_search_find_node(&b->boxes, top, false);
     b->selected = had ? icicle_search_find_node(&b->boxes, selected, true) : ICICLE_NONE;
     g_ptr_array_unref(top);
@@ -372,8 +504,7 @@ struct icicle_widget *icicle_view_new(struct view *view, const struct icicle_cal
     b->scrolled = gtk_scrolled_window_new();
     g_object_ref_sink(b->scrolled);
     icicle_connect_area(b);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(b->area), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Icicle graph: no function selected", -1);
+    accessible_name_set(b->area, "Icicle graph: no function selected");
     g_object_set_data_full(G_OBJECT(b->scrolled), "boxed", b, free_boxed);
     return b;
 }

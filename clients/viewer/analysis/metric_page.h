@@ -1,8 +1,8 @@
-/* Common code of the metric tabs: the curve of the selected row is above the table. */
+/* Tabs of metrics: Metrics, Resources, and Memory (memory_tab.c). The curve of the selected row is
+ * above the table. */
 #ifndef CLIENTS_VIEWER_ANALYSIS_METRIC_PAGE_H
 #define CLIENTS_VIEWER_ANALYSIS_METRIC_PAGE_H
 
-#include "clients/viewer/analysis/metric_curve.h"
 #include "clients/viewer/analysis/tab.h"
 
 /* The tabs; each has a curve of its own. */

@@ -1,12 +1,15 @@
-#include "clients/viewer/analysis/placement_bands.h"
+/* Placement bands: the tasks on each worker thread, below the bands of threads, on the same axis.
+ *
+ * Intervals narrower than a pixel are drawn as a share of it. */
+#include "clients/viewer/analysis/band_rows.h"
 
-#include "clients/viewer/state/viewport.h"
-#include "clients/viewer/state/table_model.h"
+#include "base/lower_bound.h"
 #include "clients/viewer/diagram/time_axis.h"
 #include "clients/viewer/diagram/viewer.h"
-#include "render/worker_rows.h"
+#include "clients/viewer/state/request_slot.h"
+#include "clients/viewer/state/viewport.h"
+#include "render/scene_rows.h"
 #include "render/text_cache.h"
-#include "base/lower_bound.h"
 
 #include <math.h>
 #include <stdlib.h>

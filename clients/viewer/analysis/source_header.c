@@ -1,6 +1,8 @@
-#include "clients/viewer/analysis/source_header.h"
+/* The header above the lines of a source: file chooser, message and search entry. */
+#include "clients/viewer/analysis/source_tab.h"
 
 #include "clients/sourcefile/annotated_source.h"
+#include "clients/viewer/state/accessible_name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +86,7 @@ static void on_stop(GtkWidget *entry, gpointer data)
 
 static void source_header_set_label(GtkWidget *widget, const char *text)
 {
-    gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, text, -1);
+    accessible_name_set(widget, text);
 }
 
 void source_header_build(struct source_header *h)

@@ -1,22 +1,230 @@
 /* The tab Source: source lines, with the time that each ran, waited, and made others wait. */
 #include "clients/viewer/analysis/source_tab.h"
 
-#include "clients/sourcefile/line_costs.h"
+#include "clients/connection/result_table.h"
 #include "clients/sourcefile/annotated_source.h"
-#include "clients/sourcefile/line_text.h"
-#include "clients/sourcefile/source_files.h"
+#include "clients/symbols/symbolizer.h"
 #include "clients/viewer/analysis/grid.h"
-#include "clients/viewer/analysis/source_hits.h"
-#include "clients/viewer/analysis/tab_list.h"
-#include "clients/viewer/analysis/source_header.h"
-#include "clients/viewer/analysis/source_rows.h"
-#include "clients/viewer/state/highlights.h"
-#include "clients/viewer/diagram/source_code.h"
+#include "clients/viewer/analysis/tab.h"
 #include "clients/viewer/diagram/go_to.h"
+#include "clients/viewer/diagram/source_code.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/highlights.h"
+#include "clients/viewer/state/request_slot.h"
+#include "render/document.h"
+#include "render/table_page.h"
+#include "wire/limits.h"
+#include "wire/query_results.h"
+#include "wire/request.h"
+#include "wire/table_rows.h"
 
+#include <glib.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Marks in the diagram for all events of some source lines, like search hits. */
+
+struct source_hits {
+    struct view *view;
+    struct request_slot listing, searching;
+    char *path; /* of the lines to mark; NULL: none */
+    int first, last;
+    struct search_site *sites; /* all call sites of the run, as last listed */
+    uint32_t site_count;
+};
+
+static struct source_hits *source_hits_new(struct view *view)
+{
+    struct source_hits *h = g_new0(struct source_hits, 1);
+    h->view = view;
+    return h;
+}
+
+/* Cancels no request, as the link is closed by then. */
+static void source_hits_free(struct source_hits *h)
+{
+    g_free(h->path);
+    g_free(h->sites);
+    g_free(h);
+}
+
+static bool is_wanted(const struct source_hits *h, const struct search_site *at)
+{
+    struct symbol_location site =
+        symbolize_outer(h->view->server_link.sites, at->process, at->address);
+    return site.line >= MIN(h->first, h->last) && site.line <= MAX(h->first, h->last) &&
+           strcmp(site.path, h->path) == 0;
+}
+
+static void source_hits_receive_hits(void *user, const struct response_chunk *answer)
+{
+    struct source_hits *h = user;
+    struct search_result found;
+    if (answer->part != RESPONSE_FOUND)
+        return;
+    decode_search_result(answer->in, &found);
+    struct event_id *events = g_new(struct event_id, found.hit_count + 1);
+    for (uint32_t i = 0; i < found.hit_count; i++)
+        events[i] = found.hits[i].at;
+    if (decoder_finish(answer->in) && h->path && found.hit_count) {
+        highlights_add(&h->view->highlights, events, found.hit_count);
+        notifier_emit(&h->view->notifier, NOTIFY_HITS);
+    }
+    g_free(events);
+    search_result_free(&found);
+}
+
+static void source_hits_search_events(struct source_hits *h)
+{
+    struct search_request r = {.limit = LIMIT_HITS, .text = (char *)(guintptr) ""};
+    struct encoder body = {0};
+    r.sites = g_new(struct search_site, h->site_count + 1);
+    for (uint32_t i = 0; i < h->site_count; i++)
+        if (is_wanted(h, &h->sites[i]))
+            r.sites[r.site_count++] = h->sites[i];
+    if (r.site_count) {
+        encode_search_request(&body, &r);
+        request_slot_send(&h->view->server_link, &h->searching, REQUEST_SEARCH, &body,
+                          source_hits_receive_hits, h);
+    }
+    g_free(r.sites);
+}
+
+static void source_hits_receive_sites(void *user, const struct response_chunk *answer)
+{
+    struct source_hits *h = user;
+    struct decoder *in = answer->in;
+    if (answer->part != RESPONSE_SITES)
+        return;
+    uint32_t n = decode_count(in, 12);
+    g_free(h->sites);
+    h->sites = g_new(struct search_site, n + 1);
+    for (h->site_count = 0; h->site_count < n; h->site_count++) {
+        h->sites[h->site_count].process = decode_u32(in);
+        h->sites[h->site_count].address = decode_u64(in);
+    }
+    if (h->path)
+        source_hits_search_events(h);
+}
+
+static void source_hits_cancel(struct source_hits *h)
+{
+    request_slot_cancel(&h->view->server_link, &h->searching);
+    g_clear_pointer(&h->path, g_free);
+}
+
+/* Lists the call sites again each time, since a growing run may have more. */
+static void source_hits_mark(struct source_hits *h, const char *path, int first, int last)
+{
+    source_hits_cancel(h);
+    h->path = g_strdup(path);
+    h->first = first;
+    h->last = last;
+    if (!request_slot_is_running(&h->view->server_link, &h->listing))
+        request_slot_send(&h->view->server_link, &h->listing, REQUEST_SITES, NULL,
+                          source_hits_receive_sites, h);
+}
+
+/* another run */
+static void source_hits_clear(struct source_hits *h)
+{
+    source_hits_cancel(h);
+    request_slot_cancel(&h->view->server_link, &h->listing);
+    g_clear_pointer(&h->sites, g_free);
+    h->site_count = 0;
+}
+
+/* ---- the table of the lines (clients/sourcefile/annotated_source.h) ---- */
+
+/* Returns the row of a line, -1: none. Prefers the row of the line itself to those above and below
+ * it, in parentheses, for code that ran before or after it. */
+static int source_rows_find_line(const struct result_table *t, int number)
+{
+    uint32_t line = result_table_find_column(t, "line"), last = result_table_find_column(t, "last"),
+             text = result_table_find_column(t, "text");
+    int found = -1;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        const struct table_cell *cells = result_table_cells(t, i);
+        if (cells[line].is != CELL_NUMBER || cells[line].number != number ||
+            cells[last].is != CELL_NULL)
+            continue;
+        if (cells[text].is == CELL_TEXT && *cells[text].text != '(')
+            return (int)i;
+        found = found < 0 ? (int)i : found;
+    }
+    return found;
+}
+
+/* Returns the row with the greatest share, -1: none. */
+static int source_rows_find_heaviest(const struct result_table *t)
+{
+    uint32_t share = result_table_find_column(t, "share");
+    double most = 0;
+    int row = -1;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        const struct table_cell *cell = &result_table_cells(t, i)[share];
+        if (cell->is != CELL_REAL || cell->real <= most)
+            continue;
+        most = cell->real;
+        row = (int)i;
+    }
+    return row;
+}
+
+static bool source_rows_has_text(const struct result_table *t, uint32_t row, uint32_t column,
+                                 const char *text)
+{
+    const struct table_cell *cell = &result_table_cells(t, row)[column];
+    char *line = cell->is == CELL_TEXT ? g_utf8_casefold(cell->text, -1) : g_strdup("");
+    bool has = strstr(line, text) != NULL;
+    g_free(line);
+    return has;
+}
+
+/* Returns the first row that contains a text, ignoring case, from a row on, wrapping around; -1:
+ * none. */
+static int source_rows_find_text(const struct result_table *t, uint32_t from, const char *text)
+{
+    char *folded = g_utf8_casefold(text, -1);
+    uint32_t column = result_table_find_column(t, "text"), i = 0;
+    while (i < t->row_count && !source_rows_has_text(t, (from + i) % t->row_count, column, folded))
+        i++;
+    bool found = *folded && i < t->row_count;
+    g_free(folded);
+    return found ? (int)((from + i) % t->row_count) : -1;
+}
+
+/* The text comes first, then the costs. */
+static const struct grid_column source_rows_columns[] = {
+    {"share", NULL, " "},           {"line", "last", NULL},   {"text", NULL, NULL},
+    {"caused_wait_ns", NULL, NULL}, {"self_ns", NULL, NULL},  {"waited_ns", NULL, NULL},
+    {"path_ns", NULL, NULL},        {"total_ns", NULL, NULL}, {"calls", NULL, NULL},
+    {"share", NULL, NULL},          {"ran_ns", NULL, NULL},   {0}};
+/* Of each column. */
+static const unsigned source_rows_styles[] = {GRID_BAR,
+                                              GRID_BLANK | GRID_SHADED,
+                                              GRID_BLANK | GRID_CODE,
+                                              GRID_BLANK,
+                                              GRID_BLANK,
+                                              GRID_BLANK,
+                                              GRID_BLANK,
+                                              GRID_BLANK,
+                                              GRID_BLANK,
+                                              GRID_BLANK,
+                                              GRID_BLANK};
+
+/* Writes it as poet source does; returns NULL, or an error message. */
+static const char *source_rows_write(const struct result_table *t, const struct table_names *names,
+                                     const struct document_options *options, const char *file)
+{
+    struct text_table sheet = {0};
+    annotated_source_write(&sheet, names, t);
+    const char *why = table_page_write(&sheet, 1, options, file);
+    text_table_free(&sheet);
+    return why;
+}
+
+/* ---- the tab ---- */
 
 /* Attached to the window. */
 struct source_tab {
@@ -98,7 +306,7 @@ static void source_tab_show_line_status(struct source_tab *s, int first, int las
         const struct line_costs_line *line = &file->lines[i];
         if (line->first != first || line->last != last || line->from)
             continue;
-        char *text = line_text_make(&names, &s->costs, line);
+        char *text = annotated_source_line_text(&names, &s->costs, line);
         if (*text)
             source_header_show_message(&s->head, text);
         free(text);
@@ -242,7 +450,8 @@ static void on_left(void *user) { grid_focus(((struct source_tab *)user)->grid);
 
 /* ---- notifications ---- */
 
-void source_tab_reveal(struct view *view, struct table_place place)
+/* Shows the source line of a place, once it is known. */
+static void source_tab_reveal(struct view *view, struct table_place place)
 {
     struct source_tab *s = source_tab_state(view);
     s->wanted = place;
@@ -329,14 +538,6 @@ static void on_place(GSimpleAction *action, GVariant *parameter, gpointer data)
     gtk_widget_activate_action(((struct view *)data)->window, "win.show-source", NULL);
 }
 
-static void add_action(struct view *view)
-{
-    GSimpleAction *action = g_simple_action_new("source-line", G_VARIANT_TYPE_STRING);
-    g_signal_connect(action, "activate", G_CALLBACK(on_place), view);
-    g_action_map_add_action(G_ACTION_MAP(view->window), G_ACTION(action));
-    g_object_unref(action);
-}
-
 static void free_sourced(gpointer data)
 {
     struct source_tab *s = data;
@@ -364,7 +565,7 @@ static GtkWidget *source_tab_create(struct view *view)
     gtk_box_append(GTK_BOX(s->box), s->head.box);
     gtk_box_append(GTK_BOX(s->box), grid_widget(s->grid));
     g_object_set_data_full(G_OBJECT(view->window), "page source", s, free_sourced);
-    add_action(view);
+    tab_controls_add_action(view, "source-line", G_VARIANT_TYPE_STRING, NULL, G_CALLBACK(on_place));
     return gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
 }
 

@@ -2,12 +2,14 @@
 
 #include "clients/viewer/analysis/grid.h"
 #include "clients/viewer/analysis/state_intervals.h"
-#include "clients/viewer/state/highlights.h"
-#include "clients/viewer/state/table_model.h"
-#include "clients/viewer/state/viewer_settings.h"
+#include "clients/viewer/state/accessible_name.h"
 #include "clients/viewer/diagram/go_to.h"
 #include "clients/viewer/diagram/letters.h"
+#include "clients/viewer/diagram/time_range.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/highlights.h"
+#include "clients/viewer/state/request_slot.h"
+#include "clients/viewer/state/viewer_settings.h"
 
 #include <stdlib.h>
 
@@ -57,6 +59,7 @@ static struct table_request state_details_request(const struct state_details *d,
     struct table_request request = table_model_request(what, by);
     request.lines = g_new(uint32_t, 1);
     request.lines[request.line_count++] = d->line;
+    time_range_limit(d->view, &request);
     return request;
 }
 
@@ -64,7 +67,7 @@ static void state_details_request_list(struct state_details *d)
 {
     struct table_request request = state_details_request(d, "intervals", "");
     request.top = LISTED_MOST;
-    if (d->from_ns != INT64_MIN)
+    if (d->from_ns != INT64_MIN && (!time_range_is_set(d->view) || d->from_ns > request.from.at))
         request.from = (struct table_end){.is = TABLE_AT_NS, .at = d->from_ns};
     table_model_send(&d->listed, &request);
 }
@@ -97,8 +100,7 @@ static void state_details_show_title(struct state_details *d)
     if (d->from_ns != INT64_MIN)
         g_string_append_printf(text, " from %.3f ms on", (double)d->from_ns / 1e6);
     gtk_label_set_text(GTK_LABEL(d->title), text->str);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(d->chart), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   text->str, -1);
+    accessible_name_set(d->chart, text->str);
     g_string_free(text, TRUE);
 }
 
@@ -359,8 +361,7 @@ static GtkWidget *state_details_create_head(struct state_details *d)
     g_object_set(d->title, "margin-start", 8, NULL);
     gtk_widget_add_css_class(close, "flat");
     gtk_widget_set_tooltip_text(close, "Show all threads only");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(close), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Close the states of the thread", -1);
+    accessible_name_set(close, "Close the states of the thread");
     g_signal_connect(close, "clicked", G_CALLBACK(on_close), d);
     gtk_box_append(GTK_BOX(head), d->title);
     gtk_box_append(GTK_BOX(head), close);

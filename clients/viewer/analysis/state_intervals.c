@@ -1,9 +1,8 @@
 #include "clients/viewer/analysis/state_intervals.h"
 
+#include "render/palette.h"
 #include "render/state_chart.h"
 #include "render/text_cache.h"
-#include "render/palette.h"
-#include "render/state_shares.h"
 
 #include <glib.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 #include "clients/viewer/analysis/tab.h"
 
-#include "clients/viewer/state/highlights.h"
-#include "clients/viewer/state/table_model.h"
 #include "clients/viewer/diagram/go_to.h"
+#include "clients/viewer/diagram/time_range.h"
 #include "clients/viewer/diagram/viewer.h"
-
+#include "clients/viewer/state/highlights.h"
+#include "clients/viewer/state/request_slot.h"
 #include "render/table_page.h"
 
 #include <stdlib.h>
@@ -24,6 +24,7 @@ struct tab_instance {
     GtkWidget *box, *stack, *message, *working, *progress, *cancel, *foot;
     guint soon; /* timer of the next request */
     bool stale; /* the table is outdated */
+    struct view_state_range range; /* that of the last request */
     bool given_up; /* the user cancelled it */
     bool wants_focus;
     bool divided; /* the width was divided between the table and what is beside it */
@@ -45,12 +46,30 @@ static void show_progress(struct tab_instance *p)
     g_free(text);
 }
 
+/* Restricts a request to the selected range. */
+static void tab_limit_request(struct tab_instance *p, struct table_request *request)
+{
+    struct view_state_range range = view_state_range_copy(&p->view->viewport.place.range);
+    free(p->range.lines);
+    p->range = range;
+    if (!p->page->whole_run)
+        time_range_limit_threads(p->view, request);
+}
+
+/* Returns whether the range has changed since the last request. */
+static bool tab_has_other_range(const struct tab_instance *p)
+{
+    return !p->page->whole_run &&
+           !view_state_range_equal(&p->range, &p->view->viewport.place.range);
+}
+
 static void tab_request_table(struct tab_instance *p)
 {
     if (!p->view->server_link.connected || !p->view->server_link.has_run)
         return;
     struct table_request request = table_model_request(p->page->preset, p->page->row_kind);
     request.top = ROWS_MOST;
+    tab_limit_request(p, &request);
     if (p->page->request)
         p->page->request(p->view, &request);
     p->stale = false;
@@ -381,6 +400,7 @@ void tab_notify(struct tab_instance *p, enum notification what, bool seen)
     bool more = what == NOTIFY_TAB_SHOWN || what == NOTIFY_QUIET || what == NOTIFY_RUN_UPDATED;
     if (what == NOTIFY_TAB_SHOWN && p->tabled.has_answer && !p->stale)
         more = false;
+    more |= tab_has_other_range(p);
     p->stale |= more;
     p->seen = seen;
     if (!seen)
@@ -469,9 +489,7 @@ static void on_destroy(GtkWidget *widget, gpointer data)
 {
     struct tab_instance *p = data;
     (void)widget;
-    if (p->soon)
-        g_source_remove(p->soon);
-    p->soon = 0;
+    g_clear_handle_id(&p->soon, g_source_remove);
     table_model_clear(&p->tabled);
 }
 

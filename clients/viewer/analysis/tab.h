@@ -1,7 +1,7 @@
 /* A tab of the analysis pane: a table that is requested while it is visible, and the effect of
  * selecting a row.
  *
- * A tab is a file here with a `const struct tab`, and an entry in tab_list.h. */
+ * A tab is a file here with a `const struct tab`, and an entry in PAGES. */
 #ifndef CLIENTS_VIEWER_ANALYSIS_TAB_H
 #define CLIENTS_VIEWER_ANALYSIS_TAB_H
 
@@ -14,7 +14,7 @@
 struct view;
 struct tab_instance;
 
-/* What is beside the table of a tab, or beside what replaces it. */
+/* A widget beside the table of a tab, or beside what replaces it. */
 struct tab_aside {
     double share; /* of the width, until it is dragged */
     GtkWidget *(*widget)(struct view *view);
@@ -30,12 +30,12 @@ struct tab {
     const char *no_rows_text; /* and if there are no rows, but a total; NULL: the same */
     const char *tooltip; /* tooltip of its title */
     const struct grid_column *columns; /* NULL: all that are not details */
-    const unsigned *styles; /* of these (grid_columns.h); NULL: plain */
+    const unsigned *styles; /* of these (grid.h); NULL: plain */
     GtkWidget *(*header)(struct view *view); /* above the table; or NULL */
     /* A row was selected, its lines and its event are marked: additional effects; or NULL. -1: no
      * row is selected any more. */
     void (*selected)(struct view *view, const struct result_table *table, int row);
-    /* The same for the exact row, whether it has an event or belongs to one; or NULL. */
+    /* Exactly this row was selected, whether it has an event or belongs to one; or NULL. */
     void (*on_row_selected)(struct view *view, const struct result_table *table, int row);
     void (*pointed)(struct view *view); /* Ctrl and a click on the selected row; or NULL */
     /* Returns the widget to show instead of the table; NULL, or returns NULL: the table. */
@@ -44,6 +44,9 @@ struct tab {
     void (*on_notification)(struct view *view,
                             enum notification what); /* while it is visible; or NULL */
     void (*clear)(struct view *view); /* another run; or NULL */
+    /* why its table is about the whole run even if a range of time is selected; NULL: it is about
+     * the range */
+    const char *whole_run;
     /* Each of these may be NULL. */
     void (*on_created)(struct view *view, struct tab_instance *paged); /* once */
     void (*request)(struct view *view, struct table_request *request); /* adds to the request */
@@ -85,5 +88,30 @@ void tab_select(struct tab_instance *paged, int row);
 void tab_enter(struct tab_instance *paged);
 void tab_print(struct tab_instance *paged, FILE *f);
 void tab_print_aside(struct tab_instance *paged, FILE *f);
+
+/* The list of all tabs of the analysis pane, in display order. */
+#define PAGES(X)                                                                                   \
+    X(states)                                                                                      \
+    X(threads) X(waits) X(path) X(calls) X(source) X(memory) X(resources) X(meters) X(predictions)
+#define PAGE_DECLARE(name) extern const struct tab page_##name;
+PAGES(PAGE_DECLARE)
+
+/* ---- tab controls ---- */
+
+/* A form of the table: the state of the action is its name. */
+struct tab_form {
+    const char *name, *label, *tooltip;
+};
+
+/* Adds an action of the window; state NULL: it has none. */
+GSimpleAction *tab_controls_add_action(struct view *view, const char *name,
+                                       const GVariantType *type, GVariant *state, GCallback does);
+/* Returns a row of linked buttons, one for each form, that activate "win.ACTION". */
+GtkWidget *tab_controls_forms(const char *action, const struct tab_form *forms, size_t count);
+/* Sets the action's state to the form of that name; returns its index, `count` if there is none. */
+size_t tab_controls_choose(GSimpleAction *action, GVariant *wanted, const struct tab_form *forms,
+                           size_t count);
+/* Returns a row for the controls, which scrolls if it is wider than the pane; sets *row. */
+GtkWidget *tab_controls_row(GtkWidget **row);
 
 #endif

@@ -1,4 +1,6 @@
-#include "clients/viewer/analysis/tab_controls.h"
+/* The controls above the table of a tab: buttons that choose its form, and the actions behind
+ * them. */
+#include "clients/viewer/analysis/tab.h"
 
 #include "clients/viewer/diagram/viewer.h"
 

@@ -1,7 +1,6 @@
 /* The tab Threads: the tree of threads and tasks by their creators, or how many there were
  * at each creation; of the whole run, or up to the selected event. */
-#include "clients/viewer/analysis/tab_controls.h"
-#include "clients/viewer/analysis/tab_list.h"
+#include "clients/viewer/analysis/tab.h"
 #include "clients/viewer/diagram/viewer.h"
 
 /* Attached to the window. */

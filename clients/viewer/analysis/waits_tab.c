@@ -1,10 +1,10 @@
 /* The tab Waits: where threads waited, for which threads, and what those did meanwhile. */
-#include "clients/symbols/symbolizer.h"
-#include "clients/viewer/analysis/tab_list.h"
-#include "clients/viewer/state/highlights.h"
-#include "clients/viewer/state/table_model.h"
-#include "clients/viewer/diagram/wait_cause.h"
+#include "clients/viewer/analysis/tab.h"
+#include "clients/viewer/diagram/time_range.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/diagram/wait_cause.h"
+#include "clients/viewer/state/highlights.h"
+#include "clients/viewer/state/request_slot.h"
 
 #include <string.h>
 
@@ -81,6 +81,7 @@ static void waits_tab_request_waits(struct waits_tab *s)
 {
     struct table_request request = table_model_request("waits", "wait");
     request.top = WAITS_MOST;
+    time_range_limit_threads(s->view, &request);
     s->wanted = true;
     table_model_send(&s->waits, &request);
 }

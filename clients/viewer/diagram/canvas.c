@@ -1,22 +1,24 @@
 #include "clients/viewer/diagram/canvas.h"
 
 #include "clients/connection/view_state.h"
-#include "clients/viewer/state/viewport.h"
-#include "clients/viewer/state/notifications.h"
-#include "clients/viewer/state/viewer_settings.h"
-#include "clients/viewer/diagram/overview_overlay.h"
-#include "clients/viewer/diagram/state_bands_view.h"
 #include "clients/viewer/diagram/function_highlight.h"
-#include "clients/viewer/diagram/row_scrollbar.h"
-#include "clients/viewer/diagram/pointer_input.h"
-#include "clients/viewer/diagram/row_search.h"
+#include "clients/viewer/diagram/overview_overlay.h"
 #include "clients/viewer/diagram/path_overlay.h"
+#include "clients/viewer/diagram/pointer_input.h"
+#include "clients/viewer/diagram/range_view.h"
+#include "clients/viewer/diagram/row_search.h"
+#include "clients/viewer/diagram/scrolling.h"
 #include "clients/viewer/diagram/selection.h"
+#include "clients/viewer/diagram/state_bands_view.h"
 #include "clients/viewer/diagram/status_card.h"
 #include "clients/viewer/diagram/time_axis.h"
+#include "clients/viewer/diagram/viewer.h"
 #include "clients/viewer/diagram/wait_cause.h"
 #include "clients/viewer/diagram/wait_coloring.h"
-#include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/accessible_name.h"
+#include "clients/viewer/state/notifications.h"
+#include "clients/viewer/state/viewer_settings.h"
+#include "clients/viewer/state/viewport.h"
 
 #include <math.h>
 
@@ -304,6 +306,7 @@ static void draw_all(struct view *view, cairo_t *cr, int width, int height)
     if (view->viewport.place.overview) {
         bands_view_draw(view, cr, height);
         overview_overlay_draw(view, cr, height);
+        range_view_draw(view, cr, width, height);
         return;
     }
     if (!view->scene_cache.scene)
@@ -312,6 +315,7 @@ static void draw_all(struct view *view, cairo_t *cr, int width, int height)
     function_highlight_draw(view, cr, width, height);
     wait_coloring_draw(view, cr, width, height);
     path_overlay_draw(view, cr, width, height);
+    range_view_draw(view, cr, width, height);
     draw_names(view, cr, width, height);
 }
 
@@ -352,8 +356,7 @@ static GtkWidget *new_area(struct view *view)
     gtk_widget_set_focusable(area, TRUE);
     gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(area), canvas_on_draw, view, NULL);
     g_signal_connect(area, "resize", G_CALLBACK(on_resize), view);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(area), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Event diagram; the Description tab has it as text", -1);
+    accessible_name_set(area, "Event diagram; the Description tab has it as text");
     return area;
 }
 
@@ -381,8 +384,7 @@ static void canvas_connect(struct notifier *to)
     notifier_connect(to, NOTIFY_MIDDLE, NOTIFY_ALL, path_overlay_on_notification);
     notifier_connect(to, NOTIFY_MIDDLE, NOTIFY_ALL, wait_coloring_on_notification);
     notifier_connect(to, NOTIFY_MIDDLE, NOTIFY_ALL, function_highlight_on_notification);
-    notifier_connect(to, NOTIFY_MIDDLE, NOTIFY_BIT(NOTIFY_DIAGRAM),
-                     breakpoint_marks_on_notification);
+    notifier_connect(to, NOTIFY_MIDDLE, NOTIFY_BIT(NOTIFY_DIAGRAM), breakpoints_on_notification);
     notifier_connect(to, NOTIFY_MIDDLE, NOTIFY_ALL, overview_overlay_on_notification);
     notifier_connect(to, NOTIFY_MIDDLE,
                      NOTIFY_BIT(NOTIFY_SELECTION) | NOTIFY_BIT(NOTIFY_DIAGRAM) |
@@ -395,7 +397,8 @@ static void canvas_connect(struct notifier *to)
     notifier_connect(to, NOTIFY_LAST, NOTIFY_BIT(NOTIFY_RESTORED), scroll_on_restored);
     notifier_connect(to, NOTIFY_LAST, NOTIFY_BIT(NOTIFY_RESTORED), selection_on_restored);
     notifier_connect(to, NOTIFY_LAST,
-                     look | NOTIFY_BIT(NOTIFY_VISIBLE_PART) | NOTIFY_BIT(NOTIFY_DIAGRAM),
+                     look | NOTIFY_BIT(NOTIFY_VISIBLE_PART) | NOTIFY_BIT(NOTIFY_DIAGRAM) |
+                         NOTIFY_BIT(NOTIFY_RANGE),
                      canvas_on_changed);
 }
 

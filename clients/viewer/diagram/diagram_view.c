@@ -1,27 +1,77 @@
 #include "clients/viewer/diagram/diagram_view.h"
 
 #include "clients/connection/view_state.h"
-#include "clients/viewer/state/viewport.h"
-#include "clients/viewer/state/scroll_anchor.h"
-#include "clients/viewer/state/request_slot.h"
-#include "clients/viewer/state/notifications.h"
+#include "clients/viewer/diagram/line_arrangement.h"
+#include "clients/viewer/diagram/overview.h"
+#include "clients/viewer/diagram/overview_map.h"
+#include "clients/viewer/diagram/range_view.h"
+#include "clients/viewer/diagram/row_requests.h"
+#include "clients/viewer/diagram/scrolling.h"
+#include "clients/viewer/diagram/selection.h"
+#include "clients/viewer/diagram/time_range.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/diagram/zooming.h"
 #include "clients/viewer/state/scene_cache.h"
 #include "clients/viewer/state/status_line.h"
-#include "clients/viewer/diagram/row_scrollbar.h"
-#include "clients/viewer/diagram/line_groups.h"
-#include "clients/viewer/diagram/selection.h"
-#include "clients/viewer/diagram/overview.h"
-#include "clients/viewer/diagram/idle_rows.h"
-#include "clients/viewer/diagram/overview_map.h"
-#include "clients/viewer/diagram/row_requests.h"
-#include "clients/viewer/diagram/zooming.h"
-#include "clients/viewer/diagram/viewer.h"
-#include "render/text_cache.h"
+#include "clients/viewer/state/viewport.h"
 #include "render/scene.h"
-#include "wire/limits.h"
+#include "render/text_cache.h"
 #include "wire/layout_results.h"
+#include "wire/limits.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+/* ---- rows without visible events ---- */
+
+static void idle_rows_find_used(const struct scene *s, bool *used)
+{
+    for (uint32_t i = 0; i < s->mark_count; i++)
+        used[s->marks[i].row] = true;
+    for (uint32_t i = 0; i < s->segment_count; i++)
+        used[s->segments[i].row] |= s->segments[i].style != STYLE_NONE;
+    for (uint32_t i = 0; i < s->gap_count; i++)
+        used[s->gaps[i].row] = true;
+}
+
+/* Drops the other rows, and returns how many are left. */
+static uint32_t idle_rows_drop(struct window_info *w, const bool *used)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < w->row_count; i++) {
+        if (used[i]) {
+            w->rows[kept++] = w->rows[i];
+            continue;
+        }
+        free(w->rows[i].members);
+        free(w->rows[i].lefts);
+    }
+    return kept;
+}
+
+/* Removes rows without anything drawn from the window, if that is enabled, but keeps all of very
+ * many rows, since these are requested in parts. Returns whether it removed any. */
+static bool idle_rows_remove(struct view *view)
+{
+    struct scene_cache *stage = &view->scene_cache;
+    struct window_info *w = &stage->window;
+    const struct scene *s = stage->scene;
+    if (!view->viewer_settings.busy_rows || !s || s->row_count != w->row_count || stage->row_base ||
+        stage->row_total > w->row_count)
+        return false;
+    bool *used = g_new0(bool, w->row_count + 1);
+    idle_rows_find_used(s, used);
+    for (uint32_t i = 0; i < w->row_count; i++)
+        used[i] |= row_requests_is_pinned(&view->viewport.place, w->rows[i].line);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < w->row_count; i++)
+        kept += used[i];
+    bool drops = kept > 0 && kept < w->row_count;
+    if (drops)
+        w->row_count = stage->row_total = idle_rows_drop(w, used);
+    g_free(used);
+    return drops;
+}
 
 /* ---- scene ---- */
 
@@ -103,8 +153,11 @@ static void diagram_view_show_whole(struct view *view)
         view->scene_cache.window.columns < viewport_columns(&view->viewport))
         return;
     view->diagram_view.whole = false;
-    if (!view_metadata(view)->run.connected)
-        zoom_show_whole(view);
+    if (view_metadata(view)->run.connected)
+        return;
+    zoom_show_whole(view);
+    if (time_range_is_set(view))
+        range_view_zoom(view);
 }
 
 /* Takes ownership of window. */
@@ -171,6 +224,16 @@ static bool diagram_view_request_again(struct view *view)
     return true;
 }
 
+/* Requests the window; state bands, when zoomed out. */
+static void diagram_view_request(struct view *view)
+{
+    view->diagram_view.rounds = 0;
+    if (view->viewport.place.overview)
+        overview_request(view);
+    else
+        diagram_view_request_window(view);
+}
+
 static void diagram_view_receive_window(void *user, const struct response_chunk *answer)
 {
     struct view *view = user;
@@ -201,15 +264,6 @@ void diagram_view_keep_current(struct view *view)
         return;
     view->diagram_view.leaving = false;
     gtk_widget_queue_draw(view->canvas);
-}
-
-void diagram_view_request(struct view *view)
-{
-    view->diagram_view.rounds = 0;
-    if (view->viewport.place.overview)
-        overview_request(view);
-    else
-        diagram_view_request_window(view);
 }
 
 static void diagram_view_request_window(struct view *view)

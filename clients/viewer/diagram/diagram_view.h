@@ -6,6 +6,8 @@
 #include "clients/viewer/state/notifications.h"
 #include "clients/viewer/state/request_slot.h"
 
+#include <stdbool.h>
+
 struct view;
 
 struct diagram_view {
@@ -18,11 +20,12 @@ struct diagram_view {
     bool leaving; /* a jump to another window follows: this one is not drawn */
 };
 
-void diagram_view_request(struct view *view); /* state bands, when zoomed out */
-void diagram_view_keep_current(
-    struct view *view); /* if no window is requested, draws the present one after all */
-/* Requests the window for another view state; warns while a column contains too many events. */
+/* Draws the present window after all, if none is requested. */
+void diagram_view_keep_current(struct view *view);
+/* Requests the window for another view state, or its state bands when zoomed out; warns while a
+ * column contains too many events. */
 void diagram_view_on_notification(struct view *view, enum notification what);
-void diagram_view_rebuild(struct view *view); /* with other labels, symbols or times */
+/* Makes the scene again, with other labels, symbols or times. */
+void diagram_view_rebuild(struct view *view);
 
 #endif

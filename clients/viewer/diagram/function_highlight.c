@@ -1,13 +1,13 @@
 #include "clients/viewer/diagram/function_highlight.h"
 
-#include "clients/viewer/state/viewport.h"
-#include "clients/viewer/state/history.h"
-#include "clients/viewer/state/table_model.h"
-#include "clients/viewer/diagram/time_axis.h"
-#include "clients/viewer/diagram/path_overlay.h"
-#include "clients/viewer/diagram/wait_coloring.h"
-#include "clients/viewer/diagram/viewer.h"
 #include "base/alloc.h"
+#include "clients/viewer/diagram/path_overlay.h"
+#include "clients/viewer/diagram/time_axis.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/diagram/wait_coloring.h"
+#include "clients/viewer/state/history.h"
+#include "clients/viewer/state/request_slot.h"
+#include "clients/viewer/state/viewport.h"
 #include "render/text_cache.h"
 
 #include <stdlib.h>
@@ -156,10 +156,10 @@ static bool function_highlight_has_changed(const struct view *view,
     return g_strcmp0(l->of, view->viewport.place.lit) != 0;
 }
 
-static gboolean on_soon(gpointer data);
-
-static void function_highlight_request_soon(struct view *view, struct function_highlight *l)
+static void function_highlight_request_soon(void *user)
 {
+    struct view *view = user;
+    struct function_highlight *l = function_highlight_state(view);
     gint64 since = g_get_monotonic_time() - l->table.asked_us;
     bool another = function_highlight_has_changed(view, l);
     if (!(l->stale || another) || l->soon || !is_wanted(view) || !view->server_link.connected ||
@@ -168,16 +168,7 @@ static void function_highlight_request_soon(struct view *view, struct function_h
     if (another || (since >= EVERY_US && !table_model_is_running(&l->table)))
         function_highlight_send_request(view, l);
     else
-        l->soon = g_timeout_add(50, on_soon, view);
-}
-
-static gboolean on_soon(gpointer data)
-{
-    struct view *view = data;
-    struct function_highlight *highlight = function_highlight_find(view);
-    highlight->soon = 0;
-    function_highlight_request_soon(view, highlight);
-    return G_SOURCE_REMOVE;
+        request_slot_schedule(&l->soon, 50, function_highlight_request_soon, view);
 }
 
 void function_highlight_on_notification(struct view *view, enum notification what)
@@ -186,7 +177,7 @@ void function_highlight_on_notification(struct view *view, enum notification wha
     if (what == NOTIFY_DIAGRAM)
         l->made = false;
     l->stale |= what == NOTIFY_DIAGRAM || what == NOTIFY_RUN_UPDATED || what == NOTIFY_QUIET;
-    function_highlight_request_soon(view, l);
+    function_highlight_request_soon(view);
 }
 
 bool function_highlight_is_busy(struct view *view)
@@ -200,9 +191,7 @@ void function_highlight_clear(struct view *view)
 {
     struct function_highlight *l = function_highlight_state(view);
     table_model_clear(&l->table);
-    if (l->soon)
-        g_source_remove(l->soon);
-    l->soon = 0;
+    g_clear_handle_id(&l->soon, g_source_remove);
     g_clear_pointer(&l->of, g_free);
     l->made = false;
     l->stale = true;

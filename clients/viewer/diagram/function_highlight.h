@@ -2,9 +2,9 @@
  * in it, darker for a larger share.
  *
  * Between two events of a thread, the share is known but not the exact times: the whole interval is
- * tinted. When zoomed out, each pixel has its own share (overview_highlight.h). The function
+ * tinted. When zoomed out, each pixel has its own share (overview_overlay.h). The function
  * belongs to the view state (view_state.h), so that the choice can be undone: its name, then, line
- * by line, options of the table (server/queries/tables/function_paths.h) as "function 0:55aa", and
+ * by line, options of the table (server/queries/tables/function_time.c) as "function 0:55aa", and
  * "line 3" for a thread. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_FUNCTION_HIGHLIGHT_H
 #define CLIENTS_VIEWER_DIAGRAM_FUNCTION_HIGHLIGHT_H

@@ -1,10 +1,10 @@
 #include "clients/viewer/diagram/measured_states.h"
 
-#include "clients/viewer/state/request_slot.h"
 #include "clients/viewer/diagram/overview.h"
 #include "clients/viewer/diagram/viewer.h"
-#include "wire/request_body.h"
+#include "clients/viewer/state/request_slot.h"
 #include "wire/limits.h"
+#include "wire/request.h"
 #include "wire/text.h"
 
 #include <stdlib.h>
@@ -25,23 +25,15 @@ struct measured_states {
 static const struct viewer_addon measured_states_addon = {"measured_states",
                                                           sizeof(struct measured_states)};
 
-static struct measured_states *measured_states_find(const struct view *view)
-{
-    return viewer_addons_find(&view->addons, &measured_states_addon);
-}
-
 static struct measured_states *measured_states_state(struct view *view)
 {
-    struct measured_states *state = measured_states_find(view);
+    struct measured_states *state = viewer_addons_find(&view->addons, &measured_states_addon);
     return state ? state : viewer_addons_add(&view->addons, &measured_states_addon);
 }
 
-/* Returns whether anything that needs it is visible. */
 static bool measured_states_is_needed(const struct view *view)
 {
-    const struct viewer_settings *s = &view->viewer_settings;
-    bool states = s->drawer && (!s->drawer_page || strcmp(s->drawer_page, "states") == 0);
-    return view->viewport.place.overview && view->overview.strip.row_count && (s->tints || states);
+    return view->viewport.place.overview && view->overview.strip.row_count;
 }
 
 /* ---- requests ---- */
@@ -101,10 +93,10 @@ static bool has_moved(struct view *view, const struct measured_states *l)
            l->strip.to != view->overview.strip.to;
 }
 
-static gboolean on_soon(gpointer data);
-
-static void measured_states_request_soon(struct view *view, struct measured_states *l)
+static void measured_states_request_soon(void *user)
 {
+    struct view *view = user;
+    struct measured_states *l = measured_states_state(view);
     bool fits = l->of == view->overview.serial;
     gint64 since = g_get_monotonic_time() - l->asked_us;
     if (fits || l->soon || !measured_states_is_needed(view) || !view->server_link.connected ||
@@ -114,16 +106,7 @@ static void measured_states_request_soon(struct view *view, struct measured_stat
     if (!runs && since >= (has_moved(view, l) ? MOVED_US : EVERY_US))
         measured_states_request(view, l);
     else
-        l->soon = g_timeout_add(20, on_soon, view);
-}
-
-static gboolean on_soon(gpointer data)
-{
-    struct view *view = data;
-    struct measured_states *states = measured_states_find(view);
-    states->soon = 0;
-    measured_states_request_soon(view, states);
-    return G_SOURCE_REMOVE;
+        request_slot_schedule(&l->soon, 20, measured_states_request_soon, view);
 }
 
 bool measured_states_is_busy(struct view *view)
@@ -137,7 +120,7 @@ bool measured_states_is_busy(struct view *view)
 void measured_states_on_notification(struct view *view, enum notification what)
 {
     (void)what;
-    measured_states_request_soon(view, measured_states_state(view));
+    measured_states_request_soon(view);
 }
 
 void measured_states_clear(struct view *view)
@@ -146,9 +129,7 @@ void measured_states_clear(struct view *view)
     request_slot_cancel(&view->server_link, &l->asking);
     state_bands_free(&l->strip);
     g_clear_pointer(&l->problem, free);
-    if (l->soon)
-        g_source_remove(l->soon);
-    l->soon = 0;
+    g_clear_handle_id(&l->soon, g_source_remove);
     l->of = 0;
 }
 
@@ -170,6 +151,18 @@ int measured_states_find_pixel(const struct state_bands *l, const struct state_b
     double at = (double)seen->from + (pixel + 0.5) * (double)(seen->to - seen->from) / seen->pixels,
            share = (at - (double)l->from) / (double)(l->to - l->from);
     return share >= 0 && share < 1 ? (int)(share * l->pixels) : -1;
+}
+
+struct state_band_cell *measured_states_cells(const struct state_bands *l,
+                                              const struct state_bands *seen, uint32_t row)
+{
+    struct state_band_cell *cells = g_new0(struct state_band_cell, seen->pixels + 1);
+    for (uint32_t i = 0; i < seen->pixels; i++) {
+        int at = measured_states_find_pixel(l, seen, i);
+        if (at >= 0)
+            cells[i] = l->cells[(size_t)row * l->pixels + (size_t)at];
+    }
+    return cells;
 }
 
 bool measured_states_has_row(const struct state_bands *l, uint32_t row)

@@ -1,18 +1,14 @@
 #include "clients/viewer/diagram/overview.h"
 
 #include "clients/connection/view_state.h"
-#include "clients/viewer/state/viewport.h"
-#include "clients/viewer/state/history.h"
-#include "clients/viewer/state/scroll_anchor.h"
-#include "clients/viewer/state/request_slot.h"
-#include "clients/viewer/state/notifications.h"
-#include "clients/viewer/diagram/row_scrollbar.h"
-#include "clients/viewer/diagram/event_density.h"
 #include "clients/viewer/diagram/row_requests.h"
+#include "clients/viewer/diagram/scrolling.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/history.h"
+#include "clients/viewer/state/notifications.h"
+#include "clients/viewer/state/viewport.h"
 #include "render/scene.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,7 +140,7 @@ void overview_request(struct view *view)
         return;
     struct window_request rows;
     struct encoder body = {0};
-    if (!event_density_rows(view, &rows))
+    if (!row_requests_for_density(view, &rows))
         return;
     struct density_request request = {.by_time = view->viewport.place.column_ns > 0,
                                       .pixels = (uint32_t)MAX(overview_width_px(view), 16),

@@ -1,31 +1,86 @@
 #include "clients/viewer/diagram/overview_map.h"
 
-#include "clients/viewer/state/viewport.h"
-#include "clients/viewer/state/request_slot.h"
-#include "clients/viewer/state/viewer_settings.h"
-#include "clients/viewer/diagram/event_density.h"
-#include "clients/viewer/diagram/overview.h"
+#include "clients/connection/view_state.h"
 #include "clients/viewer/diagram/go_to.h"
-#include "clients/viewer/state/run_notes.h"
+#include "clients/viewer/diagram/overview.h"
+#include "clients/viewer/diagram/row_requests.h"
+#include "clients/viewer/diagram/scrolling.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/accessible_name.h"
+#include "clients/viewer/state/run_notes.h"
+#include "clients/viewer/state/viewer_settings.h"
+#include "clients/viewer/state/viewport.h"
 #include "render/scene_paint.h"
-#include "wire/layout_results.h"
 
-/* Notes the band of each line; joined NULL: one line each. */
-static void note_strips(struct view *view, const uint32_t *lines, const uint8_t *joined,
-                        uint32_t count)
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- event densities ---- */
+
+/* Returns the fraction at which a position, or a time, is: 0 to 1, or outside. */
+static double event_density_share(const struct density_info *d, double at)
 {
-    uint32_t most = 0, strip = 0;
-    for (uint32_t i = 0; i < count; i++)
-        most = MAX(most, lines[i]);
-    g_free(view->overview_map.strip_of);
-    view->overview_map.line_count = count ? most + 1 : 0;
-    view->overview_map.strip_of = g_new0(uint32_t, most + 1);
-    for (uint32_t i = 0; i < count; i++) {
-        strip += i == 0 || !joined || !joined[i];
-        view->overview_map.strip_of[lines[i]] = strip;
-    }
+    return d->to > d->from ? (at - (double)d->from) / (double)(d->to - d->from) : 0;
 }
+
+static void event_density_set_pixel(unsigned char *pixel, uint32_t count, uint32_t most,
+                                    struct target_color c, bool dark)
+{
+    double v = 0.2 + 0.8 * log(1.0 + count) / log(1.0 + most), ground = painter_brightness(dark);
+    pixel[0] = (unsigned char)(255 * (ground + (c.blue - ground) * v));
+    pixel[1] = (unsigned char)(255 * (ground + (c.green - ground) * v));
+    pixel[2] = (unsigned char)(255 * (ground + (c.red - ground) * v));
+}
+
+/* Paints one row as a band, one image pixel for each pixel of the density. */
+static void event_density_paint(cairo_t *cr, const struct density_info *d, uint32_t row,
+                                struct target_color c, bool dark, double x, double y, double width,
+                                double height)
+{
+    int stride = cairo_format_stride_for_width(CAIRO_FORMAT_RGB24, (int)d->pixels);
+    unsigned char *data = g_malloc((gsize)stride);
+    const uint32_t *counts = d->counts + (size_t)row * d->pixels;
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < d->pixels; i++)
+        most = MAX(most, counts[i]);
+    memset(data, dark ? 33 : 255, (size_t)stride);
+    for (uint32_t i = 0; i < d->pixels; i++)
+        if (counts[i])
+            event_density_set_pixel(data + 4 * i, counts[i], most, c, dark);
+    cairo_surface_t *image =
+        cairo_image_surface_create_for_data(data, CAIRO_FORMAT_RGB24, (int)d->pixels, 1, stride);
+    cairo_save(cr);
+    cairo_translate(cr, x, y);
+    cairo_scale(cr, width / d->pixels, height);
+    cairo_set_source_surface(cr, image, 0, 0);
+    cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
+    cairo_rectangle(cr, 0, 0, d->pixels, 1);
+    cairo_fill(cr);
+    cairo_restore(cr);
+    cairo_surface_destroy(image);
+    g_free(data);
+}
+
+static struct target_color event_density_color(const struct trace_metadata *book, uint32_t line)
+{
+    const struct target_line_type *kind = metadata_line_type(book, line);
+    return kind ? kind->color : (struct target_color){0.35, 0.35, 0.35};
+}
+
+/* Reads a part of the answer. Returns false if it contains no density. */
+static bool event_density_read(const struct response_chunk *answer, struct density_info *density)
+{
+    if (answer->part != RESPONSE_DENSITY)
+        return false;
+    decode_density(answer->in, density);
+    if (decoder_finish(answer->in))
+        return true;
+    density_info_free(density);
+    return false;
+}
+
+/* ---- requests ---- */
 
 static void overview_map_receive(void *user, const struct response_chunk *answer)
 {
@@ -37,8 +92,6 @@ static void overview_map_receive(void *user, const struct response_chunk *answer
     view->overview_map.density = density;
     g_clear_pointer(&view->overview_map.image.surface, cairo_surface_destroy);
     view->overview_map.by_time = view->overview_map.asked_by_time;
-    if (!view->overview_map.line_count)
-        note_strips(view, density.rows, NULL, density.row_count);
     gtk_widget_queue_draw(view->overview_map.widget);
     if (request_slot_resend_needed(&view->overview_map.asked, answer))
         overview_map_request(view);
@@ -46,7 +99,6 @@ static void overview_map_receive(void *user, const struct response_chunk *answer
 
 #define MAP_STRIPS 24u
 
-/* Requests the density of all lines, several of them in a band if there are too many. */
 void overview_map_request(struct view *view)
 {
     int width = gtk_widget_get_width(view->overview_map.widget);
@@ -54,70 +106,33 @@ void overview_map_request(struct view *view)
         !request_slot_try_acquire(&view->server_link, &view->overview_map.asked))
         return;
     struct window_request rows;
-    if (!event_density_rows(view, &rows))
+    if (!row_requests_for_density(view, &rows))
         return;
     if (rows.row_count > MAP_STRIPS)
         for (uint32_t i = 1; i < rows.row_count; i++)
             rows.joined[i] =
                 i * MAP_STRIPS / rows.row_count == (i - 1) * MAP_STRIPS / rows.row_count;
-    struct density_request request = {.pixels = (uint32_t)width};
-    note_strips(view, rows.rows, rows.joined, rows.row_count);
-    view->overview_map.asked_by_time = view->viewport.place.column_ns > 0;
-    event_density_request(view, &view->overview_map.asked, &request, &rows, overview_map_receive);
+    struct encoder body = {0};
+    struct density_request request = {.by_time = view->viewport.place.column_ns > 0,
+                                      .pixels = (uint32_t)width,
+                                      .rows = rows.rows,
+                                      .joined = rows.joined,
+                                      .row_count = rows.row_count};
+    view->overview_map.asked_by_time = request.by_time;
+    encode_density_request(&body, &request);
+    free(rows.rows);
+    free(rows.joined);
+    request_slot_send(&view->server_link, &view->overview_map.asked, REQUEST_DENSITY, &body,
+                      overview_map_receive, view);
 }
 
-/* Adds the box of a visible range, in one band or over all. */
-static void overview_map_mark_visible_range(const struct view *view, cairo_t *cr, double from,
-                                            double to, int width, cairo_rectangle_t box)
-{
-    const struct density_info *d = &view->overview_map.density;
-    double left = CLAMP(event_density_share(d, from), 0, 1) * width,
-           right = CLAMP(event_density_share(d, to), 0, 1) * width;
-    cairo_rectangle(cr, left, box.y, MAX(right - left, 2), box.height);
-}
+/* ---- drawing ---- */
 
-/* By order, each row has its own visible range: early in the run for one, late for another. */
-static void mark_rows(struct view *view, cairo_t *cr, int width, double high)
+/* Frames a part of the map, by shares of its width. */
+static void overview_map_draw_frame(cairo_t *cr, double from, double to, int width, int height)
 {
-    const struct scene *s = view->scene_cache.scene;
-    double left = viewport_left_pt(&view->viewport),
-           right = left + viewport_width_pt(&view->viewport);
-    uint32_t count = view->overview_map.density.row_count;
-    uint64_t *first = g_new0(uint64_t, count), *last = g_new0(uint64_t, count);
-    for (uint32_t i = 0; s && i < s->mark_count; i++) {
-        const struct scene_mark *m = &s->marks[i];
-        uint64_t at = m->event->position;
-        uint32_t line = m->event->at.line;
-        uint32_t strip =
-            line < view->overview_map.line_count ? view->overview_map.strip_of[line] : 0;
-        if (m->x_pt < left || m->x_pt > right || at == NO_POSITION || !strip || strip > count)
-            continue;
-        first[strip - 1] = first[strip - 1] ? MIN(first[strip - 1], at + 1) : at + 1;
-        last[strip - 1] = MAX(last[strip - 1], at + 1);
-    }
-    for (uint32_t i = 0; i < count; i++)
-        if (first[i])
-            overview_map_mark_visible_range(view, cr, (double)first[i] - 1, (double)last[i], width,
-                                            (cairo_rectangle_t){0, i * high, 0, high});
-    g_free(first);
-    g_free(last);
-}
-
-/* Frames the visible part of the run. */
-static void overview_map_draw_frame(struct view *view, cairo_t *cr, int width, double high)
-{
-    const struct view_state *p = &view->viewport.place;
-    double all = high * view->overview_map.density.row_count;
-    int64_t from_ns, to_ns;
-    viewport_times(&view->viewport, &from_ns, &to_ns);
-    if (p->overview)
-        overview_map_mark_visible_range(view, cr, p->overview_from, p->overview_to, width,
-                                        (cairo_rectangle_t){0, 0, 0, all});
-    else if (p->column_ns)
-        overview_map_mark_visible_range(view, cr, (double)from_ns, (double)to_ns, width,
-                                        (cairo_rectangle_t){0, 0, 0, all});
-    else
-        mark_rows(view, cr, width, high);
+    double left = CLAMP(from, 0, 1) * width, right = CLAMP(to, 0, 1) * width;
+    cairo_rectangle(cr, left, 0, MAX(right - left, 2), height);
     cairo_set_source_rgba(cr, 0.9, 0.62, 0, 0.3);
     cairo_fill_preserve(cr);
     cairo_set_source_rgb(cr, 0.9, 0.62, 0);
@@ -125,7 +140,63 @@ static void overview_map_draw_frame(struct view *view, cairo_t *cr, int width, d
     cairo_stroke(cr);
 }
 
-static void paint_strips(struct view *view, cairo_t *cr, int width, int height)
+/* Frames the visible part of the run. By order, that is from the first of the visible events to the
+ * last. */
+static void overview_map_frame_visible(struct view *view, cairo_t *cr, int width, int height)
+{
+    const struct view_state *p = &view->viewport.place;
+    const struct density_info *d = &view->overview_map.density;
+    double from = p->overview_from, to = p->overview_to;
+    int64_t from_ns, to_ns;
+    uint64_t first, last;
+    if (!p->overview && p->column_ns) {
+        viewport_times(&view->viewport, &from_ns, &to_ns);
+        from = (double)from_ns, to = (double)to_ns;
+    } else if (!p->overview) {
+        viewport_positions(&view->viewport, &first, &last);
+        from = (double)first, to = (double)last + 1;
+    }
+    overview_map_draw_frame(cr, event_density_share(d, from), event_density_share(d, to), width,
+                            height);
+}
+
+/* ---- a run whose diagram is all there ---- */
+
+/* Returns whether the scene has the whole run, by order: then the map has its columns. */
+static bool overview_map_is_scene(const struct view *view)
+{
+    const struct scene_cache *cache = &view->scene_cache;
+    const struct view_state *p = &view->viewport.place;
+    return cache->scene && cache->scene->row_count && !p->overview && !p->column_ns &&
+           !cache->window.more_left && !cache->window.more_right && cache->row_base == 0 &&
+           cache->row_total <= cache->scene->row_count;
+}
+
+static double overview_map_scene_share(const struct scene *s, double x_pt)
+{
+    return (x_pt - s->names_pt) / MAX(s->width_pt - s->names_pt, 1);
+}
+
+static void overview_map_draw_scene(struct view *view, cairo_t *cr, int width, int height)
+{
+    const struct scene *s = view->scene_cache.scene;
+    double high = (double)height / s->row_count, left = viewport_left_pt(&view->viewport);
+    for (uint32_t i = 0; i < s->mark_count; i++) {
+        struct target_color c =
+            event_density_color(view_metadata(view), s->rows[s->marks[i].row].line);
+        cairo_set_source_rgb(cr, c.red, c.green, c.blue);
+        cairo_rectangle(cr, overview_map_scene_share(s, s->marks[i].x_pt) * width - 1,
+                        s->marks[i].row * high, 2, MAX(high - 0.5, 0.5));
+        cairo_fill(cr);
+    }
+    overview_map_draw_frame(cr, overview_map_scene_share(s, left),
+                            overview_map_scene_share(s, left + viewport_width_pt(&view->viewport)),
+                            width, height);
+}
+
+/* ---- the map ---- */
+
+static void overview_map_paint_strips(struct view *view, cairo_t *cr, int width, int height)
 {
     const struct density_info *d = &view->overview_map.density;
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
@@ -137,7 +208,7 @@ static void paint_strips(struct view *view, cairo_t *cr, int width, int height)
 }
 
 /* Returns the painted bands, which are cached: only the frame over them moves. */
-static cairo_surface_t *image_of(struct view *view, int width, int height)
+static cairo_surface_t *overview_map_image(struct view *view, int width, int height)
 {
     bool dark = viewer_settings_theme(&view->viewer_settings).dark;
     int scale = gtk_widget_get_scale_factor(view->overview_map.widget);
@@ -154,35 +225,47 @@ static cairo_surface_t *image_of(struct view *view, int width, int height)
     m->image.scale = scale;
     m->image.dark = dark;
     cairo_t *cr = cairo_create(m->image.surface);
-    paint_strips(view, cr, width, height);
+    overview_map_paint_strips(view, cr, width, height);
     cairo_destroy(cr);
     return m->image.surface;
 }
 
-static void map_draw(GtkDrawingArea *area, cairo_t *cr, int width, int height, gpointer data)
+static void overview_map_draw(GtkDrawingArea *area, cairo_t *cr, int width, int height,
+                              gpointer data)
 {
     struct view *view = data;
     const struct density_info *d = &view->overview_map.density;
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
     (void)area;
     painter_fill_background(cr, &theme);
+    if (overview_map_is_scene(view)) {
+        overview_map_draw_scene(view, cr, width, height);
+        return;
+    }
     if (!d->row_count)
         return;
-    double high = (double)height / d->row_count;
-    cairo_set_source_surface(cr, image_of(view, width, height), 0, 0);
+    cairo_set_source_surface(cr, overview_map_image(view, width, height), 0, 0);
     cairo_paint(cr);
     run_notes_draw_flags(
         &view->run_notes, cr,
         &(struct run_notes_range){view->overview_map.by_time, (double)d->from, (double)d->to}, 0,
         width);
     if (d->from < d->to && view->overview_map.by_time == (view->viewport.place.column_ns > 0))
-        overview_map_draw_frame(view, cr, width, high);
+        overview_map_frame_visible(view, cr, width, height);
 }
 
-static void map_go(struct view *view, double x)
+/* ---- pointer and notifications ---- */
+
+static void overview_map_go(struct view *view, double x)
 {
     const struct density_info *d = &view->overview_map.density;
     double share = CLAMP(x / MAX(gtk_widget_get_width(view->overview_map.widget), 1), 0, 1);
+    if (overview_map_is_scene(view)) {
+        const struct scene *s = view->scene_cache.scene;
+        scroll_to(view, s->names_pt + share * (s->width_pt - s->names_pt) -
+                            viewport_width_pt(&view->viewport) / 2);
+        return;
+    }
     if (d->to <= d->from || view->overview_map.by_time != (view->viewport.place.column_ns > 0))
         return;
     if (view->viewport.place.overview) {
@@ -199,22 +282,22 @@ static void map_go(struct view *view, double x)
         go_to_position(view, (uint64_t)at);
 }
 
-static void on_map_drag(GtkGestureDrag *gesture, double dx, double dy, gpointer data)
+static void overview_map_on_drag(GtkGestureDrag *gesture, double dx, double dy, gpointer data)
 {
     double x, y;
     (void)dy;
     if (gtk_gesture_drag_get_start_point(gesture, &x, &y))
-        map_go(data, x + dx);
+        overview_map_go(data, x + dx);
 }
 
-static void on_map_begin(GtkGestureDrag *gesture, double x, double y, gpointer data)
+static void overview_map_on_begin(GtkGestureDrag *gesture, double x, double y, gpointer data)
 {
     (void)gesture;
     (void)y;
-    map_go(data, x);
+    overview_map_go(data, x);
 }
 
-static void on_map_resize(GtkDrawingArea *area, int width, int height, gpointer data)
+static void overview_map_on_resize(GtkDrawingArea *area, int width, int height, gpointer data)
 {
     (void)area;
     (void)width;
@@ -241,14 +324,13 @@ GtkWidget *overview_map_new(struct view *view)
     view->overview_map.widget = gtk_drawing_area_new();
     gtk_widget_set_size_request(view->overview_map.widget, -1, 44);
     gtk_widget_set_tooltip_text(view->overview_map.widget, "Minimap; click or drag to navigate");
-    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(view->overview_map.widget), map_draw, view,
-                                   NULL);
-    g_signal_connect(view->overview_map.widget, "resize", G_CALLBACK(on_map_resize), view);
+    gtk_drawing_area_set_draw_func(GTK_DRAWING_AREA(view->overview_map.widget), overview_map_draw,
+                                   view, NULL);
+    g_signal_connect(view->overview_map.widget, "resize", G_CALLBACK(overview_map_on_resize), view);
     GtkGesture *drag = gtk_gesture_drag_new();
-    g_signal_connect(drag, "drag-begin", G_CALLBACK(on_map_begin), view);
-    g_signal_connect(drag, "drag-update", G_CALLBACK(on_map_drag), view);
+    g_signal_connect(drag, "drag-begin", G_CALLBACK(overview_map_on_begin), view);
+    g_signal_connect(drag, "drag-update", G_CALLBACK(overview_map_on_drag), view);
     gtk_widget_add_controller(view->overview_map.widget, GTK_EVENT_CONTROLLER(drag));
-    gtk_accessible_update_property(GTK_ACCESSIBLE(view->overview_map.widget),
-                                   GTK_ACCESSIBLE_PROPERTY_LABEL, "Minimap of the whole run", -1);
+    accessible_name_set(view->overview_map.widget, "Minimap of the whole run");
     return view->overview_map.widget;
 }

@@ -1,4 +1,5 @@
-/* The overview map below the diagram: densities of the whole run, and the visible part. */
+/* The overview map below the diagram: the density of events in the whole run, which is their number
+ * in each pixel of each row, and the visible part. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_OVERVIEW_MAP_H
 #define CLIENTS_VIEWER_DIAGRAM_OVERVIEW_MAP_H
 
@@ -20,10 +21,10 @@ struct overview_map {
         int width, height, scale;
         bool dark;
     } image;
-    uint32_t *strip_of, line_count; /* by line, from 1; 0: in no band */
 };
 
 GtkWidget *overview_map_new(struct view *view);
+/* Requests the density of all lines, several of them in a band if there are too many. */
 void overview_map_request(struct view *view);
 
 #endif

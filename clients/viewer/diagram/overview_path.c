@@ -1,17 +1,20 @@
-#include "clients/viewer/diagram/overview_path.h"
+/* The critical path in the overview: a thick line along the row of its thread, in proportion to its
+ * share if a pixel has several; and between rows where one thread unblocked another, a translucent
+ * area if there are too many to be distinguished. */
+#include "clients/viewer/diagram/overview_overlay.h"
 
-#include "clients/viewer/state/viewport.h"
-#include "clients/viewer/state/status_line.h"
-#include "clients/viewer/state/table_model.h"
 #include "clients/viewer/diagram/overview.h"
-#include "clients/viewer/diagram/state_bands_view.h"
 #include "clients/viewer/diagram/path_overlay.h"
+#include "clients/viewer/diagram/state_bands_view.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/request_slot.h"
+#include "clients/viewer/state/status_line.h"
+#include "clients/viewer/state/viewport.h"
 
 #include <math.h>
 
 #define EVERY_US 1000000 /* between requests, while the run grows */
-#define MOVED_US 250000  /* after the visible range changed */
+#define MOVED_US 250000 /* after the visible range changed */
 #define WIDE_PX 4.0
 
 /* The range of a request, in ns or positions, and the number of pixels that divide it. */
@@ -111,10 +114,10 @@ static bool has_moved(const struct view *view, const struct overview_path *t)
            t->shown.by_time != s->by_time;
 }
 
-static gboolean on_soon(gpointer data);
-
-static void overview_path_request_soon(struct view *view, struct overview_path *t)
+static void overview_path_request_soon(void *user)
 {
+    struct view *view = user;
+    struct overview_path *t = overview_path_state(view);
     gint64 since = g_get_monotonic_time() - t->path.asked_us;
     if ((!t->stale && t->of == view->overview.serial) || t->soon ||
         !overview_path_is_needed(view) || !view->server_link.connected ||
@@ -124,32 +127,21 @@ static void overview_path_request_soon(struct view *view, struct overview_path *
     if (!runs && since >= (has_moved(view, t) ? MOVED_US : EVERY_US))
         overview_path_request(view, t);
     else
-        t->soon = g_timeout_add(50, on_soon, view);
-}
-
-static gboolean on_soon(gpointer data)
-{
-    struct view *view = data;
-    struct overview_path *path = overview_path_find(view);
-    path->soon = 0;
-    overview_path_request_soon(view, path);
-    return G_SOURCE_REMOVE;
+        request_slot_schedule(&t->soon, 50, overview_path_request_soon, view);
 }
 
 void overview_path_on_notification(struct view *view, enum notification what)
 {
     struct overview_path *t = overview_path_state(view);
     t->stale |= what == NOTIFY_RUN_UPDATED || what == NOTIFY_QUIET;
-    overview_path_request_soon(view, t);
+    overview_path_request_soon(view);
 }
 
 void overview_path_clear(struct view *view)
 {
     struct overview_path *t = overview_path_state(view);
     table_model_clear(&t->path);
-    if (t->soon)
-        g_source_remove(t->soon);
-    t->soon = 0;
+    g_clear_handle_id(&t->soon, g_source_remove);
     t->of = t->made_of = 0;
     t->stale = false;
 }

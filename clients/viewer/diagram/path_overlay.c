@@ -1,17 +1,16 @@
 #define _GNU_SOURCE
 #include "clients/viewer/diagram/path_overlay.h"
 
-#include "clients/viewer/state/viewport.h"
-#include "clients/viewer/state/highlights.h"
-#include "clients/viewer/state/table_model.h"
 #include "clients/viewer/diagram/time_axis.h"
-#include "clients/viewer/diagram/wait_coloring.h"
 #include "clients/viewer/diagram/viewer.h"
-#include "render/text_cache.h"
+#include "clients/viewer/diagram/wait_coloring.h"
+#include "clients/viewer/state/highlights.h"
+#include "clients/viewer/state/request_slot.h"
+#include "clients/viewer/state/viewport.h"
 #include "render/scene_paint.h"
+#include "render/text_cache.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define EVERY_US 1000000 /* between requests, while the run grows */
 #define BEYOND_US 100000 /* if the visible range was not requested yet */
@@ -149,10 +148,10 @@ static bool is_beyond(struct view *view, const struct path_overlay *k)
     return from < k->from_ns || to > k->to_ns;
 }
 
-static gboolean on_soon(gpointer data);
-
-static void path_overlay_request_soon(struct view *view, struct path_overlay *k)
+static void path_overlay_request_soon(void *user)
 {
+    struct view *view = user;
+    struct path_overlay *k = path_overlay_state(view);
     gint64 since = g_get_monotonic_time() - k->path.asked_us;
     bool beyond = is_beyond(view, k);
     if (!(k->stale || beyond) || k->soon || !view->server_link.connected ||
@@ -161,16 +160,7 @@ static void path_overlay_request_soon(struct view *view, struct path_overlay *k)
     if (since >= (beyond ? BEYOND_US : EVERY_US) && !table_model_is_running(&k->path))
         path_overlay_request(view, k);
     else
-        k->soon = g_timeout_add(50, on_soon, view);
-}
-
-static gboolean on_soon(gpointer data)
-{
-    struct view *view = data;
-    struct path_overlay *overlay = path_overlay_find(view);
-    overlay->soon = 0;
-    path_overlay_request_soon(view, overlay);
-    return G_SOURCE_REMOVE;
+        request_slot_schedule(&k->soon, 50, path_overlay_request_soon, view);
 }
 
 void path_overlay_on_notification(struct view *view, enum notification what)
@@ -181,16 +171,14 @@ void path_overlay_on_notification(struct view *view, enum notification what)
     if (what == NOTIFY_DIAGRAM)
         k->made = false;
     if (view->viewer_settings.path && !view->viewport.place.overview)
-        path_overlay_request_soon(view, k);
+        path_overlay_request_soon(view);
 }
 
 void path_overlay_clear(struct view *view)
 {
     struct path_overlay *k = path_overlay_state(view);
     table_model_clear(&k->path);
-    if (k->soon)
-        g_source_remove(k->soon);
-    k->soon = 0;
+    g_clear_handle_id(&k->soon, g_source_remove);
     k->stale = true;
     k->made = false;
     k->marks.is = CELL_NULL;

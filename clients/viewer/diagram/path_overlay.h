@@ -4,7 +4,7 @@
 #define CLIENTS_VIEWER_DIAGRAM_PATH_OVERLAY_H
 
 #include "clients/viewer/state/notifications.h"
-#include "wire/table_cell.h"
+#include "wire/table_rows.h"
 
 #include <cairo.h>
 #include <stdio.h>

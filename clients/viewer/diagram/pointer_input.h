@@ -1,4 +1,5 @@
-/* Pointer input on the diagram: scrolling, zooming, selecting, dragging, menus and tooltips. */
+/* Pointer input on the diagram: scrolling, zooming, selecting, dragging, the context menu of an
+ * event or of a line, and tooltips. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_POINTER_INPUT_H
 #define CLIENTS_VIEWER_DIAGRAM_POINTER_INPUT_H
 
@@ -10,7 +11,7 @@ struct view;
 struct pointer_input {
     double x, y; /* along and across the lines, in pixels; -1: outside */
     struct pointer_drag {
-        enum { DRAG_NOTHING, DRAG_DIAGRAM, DRAG_NAMES, DRAG_ROW } what;
+        enum { DRAG_NOTHING, DRAG_DIAGRAM, DRAG_NAMES, DRAG_ROW, DRAG_RANGE } what;
         double x, y;
         uint32_t line; /* of the row */
     } drag;

@@ -1,13 +1,12 @@
 #include "clients/viewer/diagram/row_requests.h"
 
-#include "clients/viewer/state/viewport.h"
-#include "clients/viewer/state/history.h"
-#include "clients/viewer/state/scroll_anchor.h"
-#include "clients/viewer/state/notifications.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/history.h"
+#include "clients/viewer/state/notifications.h"
+#include "clients/viewer/state/viewport.h"
 #include "wire/limits.h"
-#include "wire/layout_results.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- rows of a request ---- */
@@ -175,6 +174,7 @@ void row_requests_for_request(struct view *view, struct window_request *r)
 bool row_requests_for_density(struct view *view, struct window_request *r)
 {
     const struct window_info *w = &view->scene_cache.window;
+    view_state_request(&view->viewport.place, r);
     row_requests_for_request(view, r);
     if (!row_requests_by_events(view))
         return true;
@@ -184,7 +184,11 @@ bool row_requests_for_density(struct view *view, struct window_request *r)
         r->rows[r->row_count] = w->rows[r->row_count].line;
         r->joined[r->row_count] = 0;
     }
-    return w->row_count > 0;
+    if (w->row_count)
+        return true;
+    free(r->rows);
+    free(r->joined);
+    return false;
 }
 
 /* ---- changes ---- */

@@ -1,9 +1,10 @@
-#include "clients/viewer/diagram/row_scrollbar.h"
+/* The scroll bar of rows. */
+#include "clients/viewer/diagram/scrolling.h"
 
-#include "clients/viewer/state/viewport.h"
+#include "clients/viewer/diagram/viewer.h"
 #include "clients/viewer/state/history.h"
 #include "clients/viewer/state/notifications.h"
-#include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/viewport.h"
 
 static gboolean row_scrollbar_update_orientation(gpointer data)
 {
@@ -70,7 +71,5 @@ void row_scrollbar_scroll_to(struct view *view, double rise_pt)
 
 void row_scrollbar_stop(struct view *view)
 {
-    if (view->row_scrollbar.orienting)
-        g_source_remove(view->row_scrollbar.orienting);
-    view->row_scrollbar.orienting = 0;
+    g_clear_handle_id(&view->row_scrollbar.orienting, g_source_remove);
 }

@@ -1,14 +1,15 @@
 #define _GNU_SOURCE
 #include "clients/viewer/diagram/row_search.h"
 
-#include "clients/metadata/trace_metadata.h"
 #include "clients/connection/view_state.h"
-#include "clients/viewer/state/viewport.h"
-#include "clients/viewer/state/status_line.h"
+#include "clients/metadata/trace_metadata.h"
 #include "clients/viewer/diagram/line_arrangement.h"
-#include "clients/viewer/diagram/row_scrollbar.h"
 #include "clients/viewer/diagram/row_requests.h"
+#include "clients/viewer/diagram/scrolling.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/accessible_name.h"
+#include "clients/viewer/state/status_line.h"
+#include "clients/viewer/state/viewport.h"
 #include "render/scene.h"
 
 #include <fnmatch.h>
@@ -245,7 +246,7 @@ static GtkWidget *row_search_new_button(struct view *view, const char *icon, con
 {
     GtkWidget *b = icon ? gtk_button_new_from_icon_name(icon) : gtk_button_new_with_mnemonic(text);
     gtk_widget_set_tooltip_text(b, tip);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(b), GTK_ACCESSIBLE_PROPERTY_LABEL, tip, -1);
+    accessible_name_set(b, tip);
     g_signal_connect(b, "clicked", clicked, view);
     gtk_box_append(GTK_BOX(row_search_find(view)->box), b);
     return b;
@@ -262,8 +263,7 @@ GtkWidget *row_search_new(struct view *view)
                  FALSE, NULL);
     g_object_set(seek->entry, "placeholder-text", "Row name: worker, or work*", "width-chars", 30,
                  NULL);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(seek->entry), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Row name", -1);
+    accessible_name_set(seek->entry, "Row name");
     gtk_box_append(GTK_BOX(seek->box), seek->entry);
     row_search_new_button(view, "go-up-symbolic", NULL, "Previous row (Shift+Ctrl+G)",
                           G_CALLBACK(on_previous));

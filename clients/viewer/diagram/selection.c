@@ -2,8 +2,6 @@
 
 #include "clients/connection/view_state.h"
 #include "clients/viewer/state/history.h"
-#include "clients/viewer/state/notifications.h"
-#include "clients/viewer/state/request_slot.h"
 #include "clients/viewer/state/selection_relations.h"
 #include "clients/viewer/diagram/viewer.h"
 
@@ -12,7 +10,7 @@ static void selection_continue_colors(struct view *view);
 static void selection_receive_colors(void *user, const struct response_chunk *answer)
 {
     struct view *view = user;
-    relation_query_receive(&view->selection_colors.relations, answer);
+    event_relations_receive(&view->selection_colors.relations, answer);
     if (answer->last && !answer->in->error)
         selection_continue_colors(view);
 }
@@ -21,7 +19,7 @@ static void selection_continue_colors(struct view *view)
 {
     struct selection_colors *colors = &view->selection_colors;
     struct encoder body = {0};
-    if (relation_query_send(&colors->relations, view->viewport.place.selected, &body)) {
+    if (event_relations_request(&colors->relations, view->viewport.place.selected, &body)) {
         request_slot_send(&view->server_link, &colors->slot, REQUEST_RELATIONS, &body,
                           selection_receive_colors, view);
         return;

@@ -3,10 +3,10 @@
 #ifndef CLIENTS_VIEWER_DIAGRAM_SELECTION_H
 #define CLIENTS_VIEWER_DIAGRAM_SELECTION_H
 
-#include "clients/connection/relation_query.h"
+#include "clients/connection/client_requests.h"
+#include "clients/viewer/state/notifications.h"
 #include "clients/viewer/state/request_slot.h"
 #include "wire/event_types.h"
-#include "clients/viewer/state/notifications.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,6 @@
 #include "clients/viewer/diagram/source_code.h"
 
 #include "clients/symbols/safe_open.h"
-#include "clients/symbols/symbolizer.h"
 #include "clients/viewer/state/compat.h"
 #include "clients/viewer/diagram/viewer.h"
 #include "wire/trace_view.h"

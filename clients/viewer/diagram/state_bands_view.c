@@ -3,6 +3,7 @@
 #include "clients/metadata/trace_metadata.h"
 #include "clients/viewer/state/viewport.h"
 #include "clients/viewer/state/viewer_settings.h"
+#include "clients/viewer/diagram/measured_states.h"
 #include "clients/viewer/diagram/overview.h"
 #include "clients/viewer/state/run_notes.h"
 #include "clients/viewer/diagram/function_highlight.h"
@@ -17,7 +18,9 @@
 static struct state_band_style bands_view_state_look(struct view *view)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
-    return (struct state_band_style){.names_pt = viewport_names_px(&view->viewport),
+    const struct state_bands *lives = measured_states_of(view);
+    return (struct state_band_style){.measured = lives ? lives->measured : BAND_MEASURED_NONE,
+                                     .names_pt = viewport_names_px(&view->viewport),
                                      .width_pt = overview_width_px(view),
                                      .row_pt = viewport_row_pt(&view->viewport),
                                      .dark = theme.dark,
@@ -75,6 +78,16 @@ static void paint_background_below(struct view *view, cairo_t *cr, double y_px)
     cairo_restore(cr);
 }
 
+static void paint_measured(struct view *view, cairo_t *cr, uint32_t row,
+                           const struct state_band_style *look)
+{
+    const struct state_bands *s = &view->overview.strip;
+    struct state_band_cell *measured = measured_states_cells(measured_states_of(view), s, row);
+    state_band_paint_measured(cr, s->cells + (size_t)row * s->pixels, measured, s->pixels,
+                              row_y(view, row), look);
+    g_free(measured);
+}
+
 /* Paints rows first to end - 1, clipped: scrolling rows do not show through pinned ones. */
 static void paint_rows(struct view *view, cairo_t *cr, uint32_t first, uint32_t end, double top_px,
                        double bottom_px)
@@ -89,6 +102,8 @@ static void paint_rows(struct view *view, cairo_t *cr, uint32_t first, uint32_t 
             char *name = overview_label(view, i);
             look.name = name;
             state_band_paint_row(cr, s, view_metadata(view), i, row_y(view, i), &look);
+            if (look.measured)
+                paint_measured(view, cr, i, &look);
             g_free(name);
         }
     cairo_restore(cr);
@@ -185,6 +200,34 @@ static void bands_view_append_shares(struct view *view, GString *text, const dou
         g_string_append(text, " not running");
 }
 
+static const struct {
+    uint8_t is; /* an enum band_thread_state */
+    const char *name;
+} measured_names[] = {{BAND_LIVING_RUNNING, "running"},
+                      {BAND_LIVING_READY, "runnable"},
+                      {BAND_LIVING_SYSTEM, "off-CPU"}};
+#define MEASURED_NAMES (sizeof measured_names / sizeof *measured_names)
+
+/* Appends how the running time of a thread was measured, where that is known. */
+static void bands_view_append_measured(struct view *view, GString *text, uint32_t row,
+                                       uint32_t pixel)
+{
+    const struct state_bands *lives = measured_states_of(view);
+    int at = lives && lives->measured
+                 ? measured_states_find_pixel(lives, &view->overview.strip, pixel)
+                 : -1;
+    const char *before = "\nmeasured: ";
+    for (size_t i = 0; at >= 0 && i < MEASURED_NAMES; i++) {
+        double percent =
+            lives->cells[row * (size_t)lives->pixels + (size_t)at].share[measured_names[i].is] /
+            2.55;
+        if (percent < 0.5)
+            continue;
+        g_string_append_printf(text, "%s%s %.0f %%", before, measured_names[i].name, percent);
+        before = ", ";
+    }
+}
+
 char *bands_view_describe(struct view *view, double x_px, double y_px)
 {
     const struct state_bands *s = &view->overview.strip;
@@ -202,11 +245,30 @@ char *bands_view_describe(struct view *view, double x_px, double y_px)
     g_free(name);
     g_string_append_c(text, ':');
     bands_view_append_shares(view, text, shares, cell->about);
+    bands_view_append_measured(view, text, row, (uint32_t)at);
     if (cell->share[BAND_WAITS] && cell->about)
         g_string_append_printf(text, "\nmostly waiting for %s",
                                metadata_label(view_metadata(view), cell->about));
     g_string_append(text, "\nClick to go there");
     return g_string_free(text, FALSE);
+}
+
+static void bands_view_print_measured(struct view *view, FILE *f)
+{
+    const struct state_bands *lives = measured_states_of(view);
+    for (uint32_t row = 0; lives && lives->measured && row < lives->row_count; row++) {
+        const struct state_band_cell *cells = lives->cells + (size_t)row * lives->pixels;
+        if (!measured_states_has_row(lives, row))
+            continue;
+        fprintf(f, "measured %s", metadata_label(view_metadata(view), lives->rows[row]));
+        for (size_t k = 0; k < MEASURED_NAMES; k++) {
+            double sum = 0;
+            for (uint32_t i = 0; i < lives->pixels; i++)
+                sum += cells[i].share[measured_names[k].is] / 255.0 / lives->pixels;
+            fprintf(f, " %s %.4f", measured_names[k].name, sum);
+        }
+        fprintf(f, "\n");
+    }
 }
 
 void bands_view_print(struct view *view, FILE *f)
@@ -229,4 +291,5 @@ void bands_view_print(struct view *view, FILE *f)
         fprintf(f, " %s\n", metadata_label(view_metadata(view), s->rows[row]));
     }
     free(ticks);
+    bands_view_print_measured(view, f);
 }

@@ -1,5 +1,6 @@
 #include "clients/viewer/diagram/status_card.h"
 
+#include "base/time_units.h"
 #include "clients/metadata/event_text.h"
 #include "clients/symbols/symbolizer.h"
 #include "clients/viewer/state/scene_cache.h"
@@ -26,30 +27,18 @@ struct status_card {
 
 static const struct viewer_addon status_card_addon = {"status_card", sizeof(struct status_card)};
 
-static struct status_card *status_card_find(const struct view *view)
-{
-    return viewer_addons_find(&view->addons, &status_card_addon);
-}
-
 static struct status_card *status_card_state(struct view *view)
 {
-    struct status_card *state = status_card_find(view);
+    struct status_card *state = viewer_addons_find(&view->addons, &status_card_addon);
     return state ? state : viewer_addons_add(&view->addons, &status_card_addon);
 }
 
 /* Returns "5.5 ms": three significant digits. */
 static char *status_card_duration_text(int64_t ns)
 {
-    static const struct {
-        double ns;
-        const char *unit;
-    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}};
-    double v = fabs((double)ns);
-    size_t u = 0;
-    while (u < 3 && v < units[u].ns)
-        u++;
-    v /= units[u].ns;
-    return g_strdup_printf(v < 1000 ? "%.3g %s" : "%.0f %s", v, units[u].unit);
+    struct time_unit unit = time_unit_for(ns);
+    double v = fabs((double)ns) / (double)unit.ns;
+    return g_strdup_printf(v < 1000 ? "%.3g %s" : "%.0f %s", v, unit.name);
 }
 
 /* Returns the event, if the causal chain or the scene contains it. */
@@ -96,8 +85,8 @@ static char *status_card_pair_text(struct view *view)
     const struct view_state *p = &view->viewport.place;
     struct status_card *card = status_card_state(view);
     int related = view->selection_relations.related;
-    bool times = status_card_update_moment(view, &card->first, p->selected) &
-                 status_card_update_moment(view, &card->second, p->second);
+    bool first = status_card_update_moment(view, &card->first, p->selected),
+         times = status_card_update_moment(view, &card->second, p->second) && first;
     char a[48], b[48];
     if (related < 0 || related > 4)
         return NULL;

@@ -83,6 +83,11 @@ double time_axis_x_pt(const struct time_axis *a, int64_t ns)
     return scene_times_x(&a->times, ns);
 }
 
+int64_t time_axis_ns(const struct time_axis *a, double x_pt)
+{
+    return scene_times_ns(&a->times, x_pt);
+}
+
 void time_axis_span(const struct time_axis *a, int64_t *from_ns, int64_t *to_ns)
 {
     scene_times_span(&a->times, from_ns, to_ns);
@@ -109,4 +114,10 @@ double time_axis_screen_x(struct view *view, double x_pt)
 {
     return viewport_names_px(&view->viewport) +
            (x_pt - viewport_left_pt(&view->viewport)) * view->viewport.place.zoom;
+}
+
+double time_axis_scene_x(const struct view *view, double x_px)
+{
+    return viewport_left_pt(&view->viewport) +
+           (x_px - viewport_names_px(&view->viewport)) / view->viewport.place.zoom;
 }

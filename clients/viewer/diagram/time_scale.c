@@ -1,10 +1,11 @@
 #include "clients/viewer/diagram/time_scale.h"
 
 #include "clients/connection/view_state.h"
-#include "clients/viewer/state/history.h"
-#include "clients/viewer/state/scroll_anchor.h"
-#include "clients/viewer/state/notifications.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/accessible_name.h"
+#include "clients/viewer/state/history.h"
+#include "clients/viewer/state/notifications.h"
+#include "clients/viewer/state/viewport.h"
 #include "render/scene.h"
 
 #include <math.h>
@@ -56,8 +57,7 @@ GtkWidget *time_scale_new(struct view *view)
     gtk_label_set_xalign(GTK_LABEL(view->time_scale.label), 0);
     gtk_widget_set_tooltip_text(view->time_scale.scale,
                                 "Time per column (leftmost: logical order)");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(view->time_scale.scale),
-                                   GTK_ACCESSIBLE_PROPERTY_LABEL, "Time per column", -1);
+    accessible_name_set(view->time_scale.scale, "Time per column");
     g_signal_connect(view->time_scale.scale, "value-changed", G_CALLBACK(on_scale), view);
     gtk_box_append(GTK_BOX(box), view->time_scale.scale);
     gtk_box_append(GTK_BOX(box), view->time_scale.label);

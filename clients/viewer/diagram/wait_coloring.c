@@ -1,11 +1,10 @@
 #include "clients/viewer/diagram/wait_coloring.h"
 
-#include "clients/viewer/state/viewport.h"
-#include "clients/viewer/state/table_model.h"
 #include "clients/viewer/diagram/time_axis.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/request_slot.h"
+#include "clients/viewer/state/viewport.h"
 #include "render/text_cache.h"
-#include "render/scene_paint.h"
 
 #include <string.h>
 
@@ -83,26 +82,17 @@ static void wait_coloring_request(struct view *view, struct wait_coloring *t)
     table_model_send(&t->waits, &request);
 }
 
-static gboolean on_soon(gpointer data);
-
-static void wait_coloring_request_soon(struct view *view, struct wait_coloring *t)
+static void wait_coloring_request_soon(void *user)
 {
+    struct view *view = user;
+    struct wait_coloring *t = wait_coloring_state(view);
     gint64 since = g_get_monotonic_time() - t->waits.asked_us;
     if (!t->stale || t->soon || !view->server_link.connected || !view->server_link.has_run)
         return;
     if (since >= EVERY_US && !table_model_is_running(&t->waits))
         wait_coloring_request(view, t);
     else
-        t->soon = g_timeout_add(EVERY_US / 1000, on_soon, view);
-}
-
-static gboolean on_soon(gpointer data)
-{
-    struct view *view = data;
-    struct wait_coloring *coloring = wait_coloring_find(view);
-    coloring->soon = 0;
-    wait_coloring_request_soon(view, coloring);
-    return G_SOURCE_REMOVE;
+        request_slot_schedule(&t->soon, EVERY_US / 1000, wait_coloring_request_soon, view);
 }
 
 void wait_coloring_on_notification(struct view *view, enum notification what)
@@ -112,16 +102,14 @@ void wait_coloring_on_notification(struct view *view, enum notification what)
         t->made = false;
     t->stale |= what == NOTIFY_DIAGRAM || what == NOTIFY_RUN_UPDATED || what == NOTIFY_QUIET;
     if (view->viewer_settings.tints)
-        wait_coloring_request_soon(view, t);
+        wait_coloring_request_soon(view);
 }
 
 void wait_coloring_clear(struct view *view)
 {
     struct wait_coloring *t = wait_coloring_state(view);
     table_model_clear(&t->waits);
-    if (t->soon)
-        g_source_remove(t->soon);
-    t->soon = 0;
+    g_clear_handle_id(&t->soon, g_source_remove);
     t->made = false;
     t->stale = true;
 }

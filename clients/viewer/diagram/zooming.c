@@ -1,15 +1,14 @@
 #include "clients/viewer/diagram/zooming.h"
 
 #include "clients/connection/view_state.h"
-#include "clients/viewer/state/viewport.h"
+#include "clients/viewer/diagram/go_to.h"
+#include "clients/viewer/diagram/overview.h"
+#include "clients/viewer/diagram/scrolling.h"
+#include "clients/viewer/diagram/viewer.h"
 #include "clients/viewer/state/history.h"
-#include "clients/viewer/state/scroll_anchor.h"
 #include "clients/viewer/state/notifications.h"
 #include "clients/viewer/state/scene_cache.h"
-#include "clients/viewer/diagram/row_scrollbar.h"
-#include "clients/viewer/diagram/overview.h"
-#include "clients/viewer/diagram/go_to.h"
-#include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/viewport.h"
 #include "render/scene.h"
 
 /* Returns the zoom at which the whole run fits the canvas; 0: the window does not contain it. */

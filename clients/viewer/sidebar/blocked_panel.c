@@ -1,26 +1,22 @@
-#include "clients/viewer/sidebar/blocked_panel.h"
+/* The panel of threads that are blocked at the end of the recording. */
+#include "clients/viewer/sidebar/panel.h"
 
-#include "clients/metadata/hang_text.h"
+#include "clients/connection/wait_list.h"
 #include "clients/metadata/event_text.h"
 #include "clients/symbols/symbolizer.h"
-#include "clients/connection/wait_list.h"
-#include "clients/viewer/sidebar/row_list.h"
-#include "clients/viewer/sidebar/panel.h"
-#include "clients/viewer/sidebar/panels.h"
-#include "clients/viewer/state/request_slot.h"
-#include "clients/viewer/state/notifications.h"
-#include "clients/viewer/state/status_line.h"
-#include "clients/viewer/state/selection_relations.h"
 #include "clients/viewer/diagram/diagram_view.h"
 #include "clients/viewer/diagram/viewer.h"
-#include "wire/request.h"
-#include "wire/asleep.h"
-#include "wire/query_results.h"
+#include "clients/viewer/state/notifications.h"
+#include "clients/viewer/state/request_slot.h"
+#include "clients/viewer/state/selection_relations.h"
+#include "clients/viewer/state/status_line.h"
 #include "wire/limits.h"
+#include "wire/os_usage.h"
+#include "wire/query_results.h"
+#include "wire/request.h"
 #include "wire/trace_view.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define ROWS_SHOWN 500
 #define ASKED_EVERY_US 1000000
@@ -126,7 +122,7 @@ static void blocked_panel_add_wait(struct view *view, struct blocked_panel *stat
         holder_text(text, sizeof text, view_metadata(view), &w->holders[i], "");
         add_small(s, text);
     }
-    const struct wait_info *of = wait_list_of_thread(&state->waits, w->about);
+    const struct wait_info *of = wait_list_awaited(&state->waits, w);
     if (of && of != w) {
         char *itself = transitive_wait_text(view_metadata(view), of);
         add_small(s, itself);
@@ -211,9 +207,7 @@ static gboolean on_tick(gpointer data)
 
 static void stop_tick(struct blocked_panel *state)
 {
-    if (state->tick)
-        g_source_remove(state->tick);
-    state->tick = 0;
+    g_clear_handle_id(&state->tick, g_source_remove);
 }
 
 /* ---- deadlocks in the diagram ---- */

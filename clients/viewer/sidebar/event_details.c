@@ -1,16 +1,84 @@
 #include "clients/viewer/sidebar/event_details.h"
 
-#include "clients/metadata/trace_metadata.h"
-#include "clients/metadata/hang_text.h"
+#include "clients/connection/result_table.h"
 #include "clients/metadata/event_text.h"
 #include "clients/symbols/symbolizer.h"
-#include "clients/connection/result_table.h"
 #include "clients/viewer/diagram/source_code.h"
-#include "clients/viewer/sidebar/event_relations.h"
-#include "clients/viewer/diagram/wait_cause.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/diagram/wait_cause.h"
+#include "clients/viewer/sidebar/panel.h"
 #include "wire/event_types.h"
-#include "wire/event_id.h"
+
+#include <string.h>
+
+/* ---- placement ---- */
+
+/* For larger runs, a click does not trigger a query that examines the whole run; only an open
+ * analysis pane does. */
+#define PLACEMENT_EVENTS_MOST 1000000u
+
+static void placement_on_table(void *user)
+{
+    struct event_details *d = user;
+    if (!d->ran.spells.fresh)
+        return;
+    d->ran.spells.fresh = false;
+    d->changed(d->view);
+}
+
+void event_details_forget(struct event_details *d)
+{
+    table_model_clear(&d->ran.spells);
+    d->ran.of = (struct event_id){0};
+}
+
+/* Requests the intervals of the thread that end and begin at the event: it ran in one of them. */
+static void placement_request(struct event_details *d, const struct event_info *e)
+{
+    struct view *view = d->view;
+    struct event_placement *r = &d->ran;
+    if (event_id_equal(r->of, e->at))
+        return;
+    event_details_forget(d);
+    if (!e->thread || !view->server_link.connected || !view->server_link.has_run ||
+        (!view->viewer_settings.drawer && view->server_link.count > PLACEMENT_EVENTS_MOST))
+        return;
+    r->of = e->at;
+    r->spells.link = &view->server_link;
+    r->spells.on_table = placement_on_table;
+    r->spells.user = d;
+    struct table_request request = table_model_request("intervals", "");
+    request.from = (struct table_end){.is = TABLE_AT_NS, .at = e->time_ns - 1};
+    request.to = (struct table_end){.is = TABLE_AT_NS, .at = e->time_ns + 1};
+    request.lines = g_new(uint32_t, 1);
+    request.lines[request.line_count++] = e->thread;
+    table_model_send(&r->spells, &request);
+}
+
+static int placement_column(const struct result_table *t, const char *name)
+{
+    for (uint32_t i = 0; i < t->column_count; i++)
+        if (strcmp(t->columns[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* Returns "P1 of cluster c0", owned by the table; NULL: unknown, not known yet, or the worker
+ * thread changed at the event. */
+static const char *placement_text(const struct event_placement *r, struct event_id at)
+{
+    const struct result_table *t = &r->spells.table;
+    int on = event_id_equal(r->of, at) && !t->problem ? placement_column(t, "worker") : -1;
+    const char *place = NULL;
+    for (uint32_t i = 0; on >= 0 && i < t->row_count; i++) {
+        const struct table_cell *cell = &result_table_cells(t, i)[on];
+        const char *here = cell->is == CELL_TEXT ? cell->text : NULL;
+        if (place && here && strcmp(place, here) != 0)
+            return NULL;
+        place = here ? here : place;
+    }
+    return place;
+}
 
 /* ---- fields and links ---- */
 
@@ -19,6 +87,20 @@ static char *event_details_duration_text(int64_t ns)
     char s[32];
     duration_text(s, sizeof s, ns);
     return g_strdup(s);
+}
+
+/* Appends <a href="event:2:17">2:17</a> T:producer */
+void event_details_append_link(GString *s, const struct trace_metadata *book, struct event_id at)
+{
+    char text[48];
+    event_id_print(text, sizeof text, at);
+    char *label =
+        g_markup_escape_text(at.line & HIDDEN_LINE ? "" : metadata_label(book, at.line), -1);
+    if (at.line & HIDDEN_LINE)
+        g_string_append(s, text);
+    else
+        g_string_append_printf(s, "<a href=\"event:%s\">%s</a> %s", text, text, label);
+    g_free(label);
 }
 
 /* Adds a row: a name, and a value in markup. */
@@ -70,13 +152,15 @@ static void add_function(GString *s, struct table_place place, const char *name)
     g_free(function);
 }
 
-/* Adds the calls that led to the event, if they are measured. */
+/* Adds the calls that led to the event, if they are measured or its call stack was recorded. */
 static void add_calls(struct event_details *d, const struct event_info *e)
 {
     const struct table_names names = {view_metadata(d->view), d->view->server_link.sites};
     GString *s = g_string_new(NULL);
-    for (uint32_t i = 0; i < e->call_count; i++) {
-        struct table_place function = {e->process, e->calls[i]};
+    const uint64_t *calls = e->call_count ? e->calls : e->stack.callers;
+    uint32_t count = e->call_count ? e->call_count : e->stack.count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct table_place function = {e->process, calls[i]};
         char *name = result_table_place_text(&names, function, "");
         g_string_append(s, i ? "\n" : "");
         add_function(s, function, name);
@@ -102,7 +186,7 @@ static void add_refs(struct event_details *d, const char *name, const struct eve
             continue;
         if (shown++)
             g_string_append_c(s, '\n');
-        event_relations_append_link(s, view_metadata(d->view), refs[i]);
+        event_details_append_link(s, view_metadata(d->view), refs[i]);
     }
     if (seen > shown)
         g_string_append_printf(s, "\nand %u more", seen - shown);
@@ -184,8 +268,8 @@ void event_details_fill(struct event_details *d, const struct event_info *e)
     add_field(d, "Line", metadata_label(book, e->at.line));
     if (e->thread && e->thread != e->at.line)
         add_field(d, "Thread", metadata_label(book, e->thread));
-    event_placement_request(&d->ran, e);
-    const char *ran = event_placement_text(&d->ran, e->at);
+    placement_request(d, e);
+    const char *ran = placement_text(&d->ran, e->at);
     if (ran)
         add_field(d, "Ran on", ran);
     if (e->about)

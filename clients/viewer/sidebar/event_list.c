@@ -2,24 +2,205 @@
 
 #include "clients/metadata/event_text.h"
 #include "clients/symbols/symbolizer.h"
-#include "clients/viewer/sidebar/event_rows.h"
-#include "clients/viewer/sidebar/list_sorting.h"
-#include "clients/viewer/state/search.h"
-#include "clients/viewer/state/server_link.h"
-#include "clients/viewer/state/scene_cache.h"
 #include "clients/viewer/diagram/go_to.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/accessible_name.h"
+#include "clients/viewer/state/scene_cache.h"
+#include "clients/viewer/state/search.h"
+#include "clients/viewer/state/server_link.h"
 #include "render/scene.h"
-#include "wire/request.h"
 #include "wire/event_types.h"
 #include "wire/message.h"
+#include "wire/request.h"
 #include "wire/trace_view.h"
 
 #include <stdlib.h>
 
+/* ---- sorting by columns: allowed only while all rows are loaded ---- */
+
+#define SORTING_COLUMNS 8u
+
+struct list_sorting {
+    GtkColumnView *list; /* borrowed */
+    GtkWidget *hint; /* visible while sorting is impossible; borrowed */
+    GtkColumnViewColumn *columns[SORTING_COLUMNS]; /* of the list, in the order of its sorters */
+    GtkSorter *sorters[SORTING_COLUMNS];
+    unsigned count;
+    bool able;
+};
+
+/* Adds a column, whose rows are compared by `compare`. */
+static void list_sorting_add(struct list_sorting *sorting, GtkColumnViewColumn *column,
+                             GCompareDataFunc compare, gpointer data)
+{
+    g_return_if_fail(sorting->count < SORTING_COLUMNS);
+    sorting->columns[sorting->count] = column;
+    sorting->sorters[sorting->count++] = GTK_SORTER(gtk_custom_sorter_new(compare, data, NULL));
+}
+
+/* false: also removes the sorting */
+static void list_sorting_allow(struct list_sorting *sorting, bool able)
+{
+    gtk_widget_set_visible(sorting->hint, !able);
+    if (able == sorting->able)
+        return;
+    sorting->able = able;
+    if (!able)
+        gtk_column_view_sort_by_column(sorting->list, NULL, GTK_SORT_ASCENDING);
+    for (unsigned i = 0; i < sorting->count; i++)
+        gtk_column_view_column_set_sorter(sorting->columns[i], able ? sorting->sorters[i] : NULL);
+}
+
+static bool list_sorting_is_on(const struct list_sorting *sorting)
+{
+    GtkSorter *all = gtk_column_view_get_sorter(sorting->list);
+    return sorting->able && gtk_sorter_get_order(all) != GTK_SORTER_ORDER_NONE;
+}
+
+/* call when the contents of rows have changed */
+static void list_sorting_refresh(struct list_sorting *sorting)
+{
+    for (unsigned i = 0; i < sorting->count; i++)
+        gtk_sorter_changed(sorting->sorters[i], GTK_SORTER_CHANGE_DIFFERENT);
+}
+
+static void list_sorting_free(struct list_sorting *sorting)
+{
+    for (unsigned i = 0; i < sorting->count; i++)
+        g_clear_object(&sorting->sorters[i]);
+    sorting->count = 0;
+}
+
 #define PAGE 256u
 #define PAGES_KEPT 64u
 #define SORTED_MOST 4096u /* events: sorting requests all of them */
+
+/* ---- rows: positions, whose texts are fetched when they are displayed ---- */
+
+/* One row: a position. */
+#define POET_TYPE_ROW (poet_row_get_type())
+G_DECLARE_FINAL_TYPE(PoetRow, poet_row, POET, ROW, GObject)
+struct _PoetRow {
+    GObject parent;
+    uint64_t position;
+};
+
+enum event_row_cell { ROW_TIME, ROW_LINE, ROW_WHAT, ROW_ABOUT, ROW_SITE, ROW_CELLS };
+
+struct event_row_entry {
+    char *cells[ROW_CELLS];
+    char *text; /* the full text */
+    struct event_id at;
+    int64_t time_ns;
+};
+
+#define POET_TYPE_ROWS (poet_rows_get_type())
+G_DECLARE_FINAL_TYPE(PoetRows, poet_rows, POET, ROWS, GObject)
+struct _PoetRows {
+    GObject parent;
+    struct view *view;
+    struct event_list *events;
+    GHashTable *entries, *asked; /* by position; by page */
+    GHashTable *listing; /* the position from which a list was requested, by request id */
+    guint count;
+    bool hits; /* search hits, instead of all events */
+};
+
+G_DEFINE_FINAL_TYPE(PoetRow, poet_row, G_TYPE_OBJECT)
+static void poet_row_class_init(PoetRowClass *class) { (void)class; }
+static void poet_row_init(PoetRow *row) { (void)row; }
+
+static GType event_rows_item_type(GListModel *model)
+{
+    (void)model;
+    return POET_TYPE_ROW;
+}
+
+static guint event_rows_count(GListModel *model) { return POET_ROWS(model)->count; }
+
+/* Returns the position of a row in the order of the model. */
+static uint64_t event_rows_position(const PoetRows *rows, guint index)
+{
+    return rows->hits ? rows->view->search.positions[index] : index;
+}
+
+static gpointer event_rows_item_at(GListModel *model, guint index)
+{
+    PoetRows *rows = POET_ROWS(model);
+    if (index >= rows->count || (rows->hits && index >= rows->view->search.hit_count))
+        return NULL;
+    PoetRow *row = g_object_new(POET_TYPE_ROW, NULL);
+    row->position = event_rows_position(rows, index);
+    return row;
+}
+
+static void event_rows_init_model(GListModelInterface *interface)
+{
+    interface->get_item_type = event_rows_item_type;
+    interface->get_n_items = event_rows_count;
+    interface->get_item = event_rows_item_at;
+}
+
+G_DEFINE_FINAL_TYPE_WITH_CODE(PoetRows, poet_rows, G_TYPE_OBJECT,
+                              G_IMPLEMENT_INTERFACE(G_TYPE_LIST_MODEL, event_rows_init_model))
+
+static void event_rows_free_entry(gpointer p)
+{
+    struct event_row_entry *e = p;
+    for (size_t i = 0; i < ROW_CELLS; i++)
+        g_free(e->cells[i]);
+    g_free(e->text);
+    g_free(e);
+}
+
+static void poet_rows_finalize(GObject *object)
+{
+    PoetRows *rows = POET_ROWS(object);
+    g_hash_table_destroy(rows->entries);
+    g_hash_table_destroy(rows->asked);
+    g_hash_table_destroy(rows->listing);
+    G_OBJECT_CLASS(poet_rows_parent_class)->finalize(object);
+}
+
+static void poet_rows_class_init(PoetRowsClass *class)
+{
+    G_OBJECT_CLASS(class)->finalize = poet_rows_finalize;
+}
+
+static void poet_rows_init(PoetRows *rows)
+{
+    rows->entries =
+        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, event_rows_free_entry);
+    rows->asked = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    rows->listing = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+}
+
+/* Returns whether all of its rows are loaded. */
+static bool event_rows_are_complete(const PoetRows *rows)
+{
+    for (guint i = 0; i < rows->count; i++) {
+        uint64_t position = event_rows_position(rows, i);
+        if (!g_hash_table_contains(rows->entries, &position))
+            return false;
+    }
+    return true;
+}
+
+/* Compares two rows by a column, and by position if they are equal. */
+static int event_rows_compare(const PoetRows *rows, const PoetRow *a, const PoetRow *b,
+                              enum event_row_cell cell)
+{
+    const struct event_row_entry *x = g_hash_table_lookup(rows->entries, &a->position),
+                                 *y = g_hash_table_lookup(rows->entries, &b->position);
+    int order = 0;
+    if (x && y && cell == ROW_TIME)
+        order = x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+    else if (x && y)
+        order = g_strcmp0(x->cells[cell], y->cells[cell]);
+    return order ? order : a->position < b->position ? -1 : a->position > b->position;
+}
+
+/* ---- the list ---- */
 
 struct event_list {
     struct view *view;
@@ -79,7 +260,7 @@ static void on_setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpoin
 {
     GtkWidget *label = gtk_label_new("");
     (void)factory;
-    bool time = GPOINTER_TO_INT(g_object_get_data(G_OBJECT(factory), "cell")) == CELL_TIME;
+    bool time = GPOINTER_TO_INT(g_object_get_data(G_OBJECT(factory), "cell")) == ROW_TIME;
     (void)data;
     gtk_label_set_xalign(GTK_LABEL(label), time ? 1 : 0);
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
@@ -160,11 +341,11 @@ static struct event_row_entry *entry_of(struct view *view, const struct event_in
     const struct trace_metadata *book = view_metadata(view);
     struct event_row_entry *entry = g_new0(struct event_row_entry, 1);
     char *text = event_text(book, e);
-    entry->cells[CELL_TIME] = g_strdup_printf("%.3f", (double)e->time_ns / 1e6);
-    entry->cells[CELL_LINE] = g_strdup(metadata_label(book, e->at.line));
-    entry->cells[CELL_WHAT] = event_list_type_text(book, e);
-    entry->cells[CELL_ABOUT] = g_strdup(e->about ? metadata_label(book, e->about) : "");
-    entry->cells[CELL_SITE] =
+    entry->cells[ROW_TIME] = g_strdup_printf("%.3f", (double)e->time_ns / 1e6);
+    entry->cells[ROW_LINE] = g_strdup(metadata_label(book, e->at.line));
+    entry->cells[ROW_WHAT] = event_list_type_text(book, e);
+    entry->cells[ROW_ABOUT] = g_strdup(e->about ? metadata_label(book, e->about) : "");
+    entry->cells[ROW_SITE] =
         g_strdup(e->site ? symbolize(view->server_link.sites, e->process, e->site).place : "");
     entry->text = g_strdup(text);
     entry->at = e->at;
@@ -191,7 +372,7 @@ static void fill_list(PoetRows *rows, uint64_t from, uint64_t end)
     for (uint64_t p = from; p < end && p - from < 4 * PAGE && !rows->hits; p++)
         if (!g_hash_table_contains(rows->entries, &p)) {
             struct event_row_entry *e = g_new0(struct event_row_entry, 1);
-            e->cells[CELL_WHAT] = g_strdup("·");
+            e->cells[ROW_WHAT] = g_strdup("·");
             event_list_store_entry(rows, p, e);
         }
 }
@@ -355,12 +536,12 @@ static void add_columns(struct event_list *events)
         const char *title;
         int width;
         bool expand;
-    } columns[CELLS] = {{"Time (ms)", 84, false},
-                        {"Line", 96, false},
-                        {"Event", 100, true},
-                        {"Object", 96, false},
-                        {"Call site", 110, false}};
-    for (int i = 0; i < CELLS; i++) {
+    } columns[ROW_CELLS] = {{"Time (ms)", 84, false},
+                            {"Line", 96, false},
+                            {"Event", 100, true},
+                            {"Object", 96, false},
+                            {"Call site", 110, false}};
+    for (int i = 0; i < ROW_CELLS; i++) {
         GtkListItemFactory *factory = gtk_signal_list_item_factory_new();
         g_object_set_data(G_OBJECT(factory), "cell", GINT_TO_POINTER(i));
         g_signal_connect(factory, "setup", G_CALLBACK(on_setup), events);
@@ -391,23 +572,22 @@ struct event_list *event_list_new(struct view *view, GtkWidget **widget)
     events->labels = g_ptr_array_new();
     events->list = gtk_column_view_new(NULL);
     events->sorting = (struct list_sorting){.list = GTK_COLUMN_VIEW(events->list), .hint = hint};
-    GtkSingleSelection *selection =
-        gtk_single_selection_new(list_sorting_model(&events->sorting, g_object_ref(events->model)));
+    GtkSorter *sorter = gtk_column_view_get_sorter(GTK_COLUMN_VIEW(events->list));
+    GtkSingleSelection *selection = gtk_single_selection_new(
+        G_LIST_MODEL(gtk_sort_list_model_new(g_object_ref(events->model), g_object_ref(sorter))));
     gtk_single_selection_set_autoselect(selection, FALSE);
     gtk_single_selection_set_can_unselect(selection, TRUE);
     g_signal_connect(selection, "notify::selected", G_CALLBACK(on_selected), events);
     gtk_column_view_set_model(GTK_COLUMN_VIEW(events->list), GTK_SELECTION_MODEL(selection));
     g_object_unref(selection);
     add_columns(events);
-    g_signal_connect(gtk_column_view_get_sorter(GTK_COLUMN_VIEW(events->list)), "changed",
-                     G_CALLBACK(on_sorter), events);
+    g_signal_connect(sorter, "changed", G_CALLBACK(on_sorter), events);
     gtk_widget_add_css_class(events->list, "data-table");
     gtk_column_view_set_single_click_activate(GTK_COLUMN_VIEW(events->list), TRUE);
     g_signal_connect(events->list, "activate", G_CALLBACK(on_activate), events);
     g_signal_connect_after(events->list, "map", G_CALLBACK(on_map), events);
     g_signal_connect(events->list, "destroy", G_CALLBACK(on_destroy), events);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(events->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Events in trace order", -1);
+    accessible_name_set(events->list, "Events in trace order");
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), events->list);
     gtk_widget_set_vexpand(scrolled, TRUE);
     gtk_widget_add_css_class(hint, "dim-label");

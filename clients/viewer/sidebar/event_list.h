@@ -4,17 +4,20 @@
 #define CLIENTS_VIEWER_SIDEBAR_EVENT_LIST_H
 
 #include <gtk/gtk.h>
-
-struct view;
+#include <stdint.h>
 
 struct event_list;
+struct view;
 
-/* *widget: to be displayed. Lives as long as the window. */
+/* Returns a new list, which lives as long as the window; *widget: what is to be displayed. */
 struct event_list *event_list_new(struct view *view, GtkWidget **widget);
-void event_list_update_count(
-    struct event_list *events); /* the log has grown, or the hits have changed */
-void event_list_show(struct event_list *events, uint64_t position); /* selects that row */
-void event_list_select(struct event_list *events); /* selects the selected event in the list */
-void event_list_clear(struct event_list *events); /* another run */
+/* Adapts the list to the log, which has grown, or to other hits. */
+void event_list_update_count(struct event_list *events);
+/* Selects the row of a position. */
+void event_list_show(struct event_list *events, uint64_t position);
+/* Selects the selected event in the list. */
+void event_list_select(struct event_list *events);
+/* Empties the list for another run. */
+void event_list_clear(struct event_list *events);
 
 #endif

@@ -1,35 +1,149 @@
-#include "clients/viewer/sidebar/event_panel.h"
-
-#include "clients/metadata/trace_metadata.h"
-#include "clients/metadata/hang_text.h"
-#include "clients/metadata/event_text.h"
-#include "clients/symbols/symbolizer.h"
-#include "clients/connection/view_state.h"
-#include "clients/connection/result_table.h"
-#include "clients/viewer/sidebar/event_details.h"
+/* The panel of the selected event: its details, its relations to all others, and to a second
+ * event. */
 #include "clients/viewer/sidebar/panel.h"
-#include "clients/viewer/sidebar/panels.h"
-#include "clients/viewer/sidebar/event_relations.h"
-#include "clients/viewer/state/viewport.h"
+
+#include "clients/connection/result_table.h"
+#include "clients/connection/view_state.h"
+#include "clients/metadata/event_text.h"
+#include "clients/metadata/trace_metadata.h"
+#include "clients/viewer/diagram/go_to.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/diagram/wait_cause.h"
+#include "clients/viewer/sidebar/event_details.h"
+#include "clients/viewer/sidebar/key_findings.h"
 #include "clients/viewer/state/request_slot.h"
 #include "clients/viewer/state/scene_cache.h"
-#include "clients/viewer/state/status_line.h"
 #include "clients/viewer/state/selection_relations.h"
-#include "clients/viewer/diagram/go_to.h"
-#include "clients/viewer/diagram/wait_cause.h"
-#include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/status_line.h"
+#include "clients/viewer/state/viewport.h"
+#include "render/legend.h"
 #include "render/scene.h"
-#include "wire/request_body.h"
 #include "wire/event_types.h"
 #include "wire/query_results.h"
-#include "wire/event_id.h"
+#include "wire/request.h"
 #include "wire/trace_view.h"
+
+#include <stdlib.h>
+
+/* ---- relations to other events, as markup that the caller frees ---- */
+
+#define TYPES_SHOWN 8u
+
+/* The numbers of an incomplete count are lower bounds. */
+static char *relations_counts_text(const struct relation_counts *c, bool counting)
+{
+    const char *least = c->whole ? "" : "at least ";
+    GString *s = g_string_new(NULL);
+    g_string_append_printf(s,
+                           "<span foreground=\"#0072B2\">◀ past %s%'llu</span>   "
+                           "<span foreground=\"#D55E00\">future %s%'llu ▶</span>",
+                           least, (unsigned long long)c->before, least,
+                           (unsigned long long)c->after);
+    if (c->whole || c->concurrent)
+        g_string_append_printf(s, "\nconcurrent %s%'llu", least, (unsigned long long)c->concurrent);
+    if (c->unknown)
+        g_string_append_printf(s, "   <span foreground=\"#007E5A\">unknown %s%'llu</span>", least,
+                               (unsigned long long)c->unknown);
+    if (c->whole && c->same > 1)
+        g_string_append(s, ", simultaneous with its partner");
+    if (counting)
+        g_string_append(s, "\n<small>counting…</small>");
+    return g_string_free(s, FALSE);
+}
+
+static void relations_append_type(GString *s, struct view *view, const struct type_count *kind,
+                                  bool first)
+{
+    char *type = g_markup_escape_text(metadata_type_name(view_metadata(view), kind->type), -1);
+    g_string_append_printf(s, "%s%'llu %s", first ? "" : ", ", (unsigned long long)kind->events,
+                           type);
+    g_free(type);
+}
+
+static int relations_compare_events(const void *a, const void *b)
+{
+    const struct type_count *x = a, *y = b;
+    return x->events != y->events ? (x->events < y->events ? 1 : -1)
+                                  : (x->type > y->type) - (x->type < y->type);
+}
+
+/* Appends the time and the events between them, by type, the most frequent first. */
+static void relations_append_between(struct view *view, GString *s)
+{
+    struct between_info *span = &view->selection_relations.span;
+    const struct view_state *p = &view->viewport.place;
+    if (!span->known || !event_id_equal(span->from, p->selected) ||
+        !event_id_equal(span->to, p->second))
+        return;
+    char time[32];
+    duration_text(time, sizeof time, span->ns);
+    g_string_append_printf(s, "\n%s %s; %s%'llu events in between (trace order)", time,
+                           span->ns < 0 ? "earlier" : "later", span->whole ? "" : "at least ",
+                           (unsigned long long)span->events);
+    if (span->kind_count)
+        qsort(span->kinds, span->kind_count, sizeof *span->kinds, relations_compare_events);
+    g_string_append(s, span->kind_count ? "\n<small>" : "");
+    for (uint32_t i = 0; i < span->kind_count && i < TYPES_SHOWN; i++)
+        relations_append_type(s, view, &span->kinds[i], i == 0);
+    if (span->kind_count > TYPES_SHOWN)
+        g_string_append_printf(s, ", and %u other types", span->kind_count - TYPES_SHOWN);
+    g_string_append(s, span->kind_count ? "</small>" : "");
+}
+
+static void relations_append_chain(struct view *view, GString *s)
+{
+    const struct selection_relations *r = &view->selection_relations;
+    for (uint32_t i = 0; i < r->chain_count; i++) {
+        const struct event_info *e = &r->events[i];
+        if (e->at.line & HIDDEN_LINE)
+            continue;
+        char *type = g_markup_escape_text(metadata_type_name(view_metadata(view), e->type), -1);
+        g_string_append(s, i ? "\n→ " : "\n\n");
+        event_details_append_link(s, view_metadata(view), e->at);
+        if (e->type)
+            g_string_append_printf(s, " %s", type);
+        g_free(type);
+    }
+}
+
+/* Appends why the order is unknown, or what else may order concurrent events. */
+static void relations_append_reasons(const struct view *view, GString *s)
+{
+    bool known = view->selection_relations.related != ORDER_UNKNOWN;
+    if (view->selection_relations.related < 0)
+        return;
+    for (unsigned reason = 1; reason < 32; reason++)
+        if (view->selection_relations.reasons & UNTRACED_BIT(reason))
+            g_string_append_printf(s, "\n<small>%s%s</small>",
+                                   known ? "considering traced synchronization: " : "",
+                                   untraced_text(reason));
+}
+
+/* Returns the relation of the two selected events, what lies between them, and the causal chain;
+ * NULL: there are not two. */
+static char *relations_text(struct view *view)
+{
+    const struct view_state *p = &view->viewport.place;
+    if (!p->second.line)
+        return NULL;
+    GString *s = g_string_new(NULL);
+    int related = view->selection_relations.related;
+    event_details_append_link(s, view_metadata(view), p->selected);
+    g_string_append_printf(s, "\n<b>%s</b>\n",
+                           related >= 0 && related < 5 ? legend_relation_verbs[related] : "…");
+    event_details_append_link(s, view_metadata(view), p->second);
+    relations_append_between(view, s);
+    relations_append_reasons(view, s);
+    relations_append_chain(view, s);
+    return g_string_free(s, FALSE);
+}
 
 /* Buttons above the details; requests tell whether CAUSE and EFFECT have a target. */
 enum { PARTNER, CAUSE, EFFECT, EDITOR, BUTTONS };
 
 struct event_panel {
     struct event_details details;
+    struct key_findings *findings; /* shown like the hint, while no event is selected */
     GtkWidget *hint, *counts, *count_on, *relation, *event_buttons;
     GtkWidget *buttons[BUTTONS];
     struct request_slot asked[BUTTONS]; /* only of CAUSE and EFFECT */
@@ -95,6 +209,7 @@ static void event_panel_refresh_details(struct view *view, struct event_panel *s
     struct event_id selected = view->viewport.place.selected;
     const struct event_info *e = scene_cache_find_event(&view->scene_cache, selected);
     gtk_widget_set_visible(state->hint, !selected.line);
+    key_findings_show(state->findings, !selected.line);
     if (e || !selected.line)
         event_details_clear(&state->details);
     if (e) {
@@ -116,7 +231,7 @@ static void event_panel_show_counts(struct view *view, struct event_panel *state
     bool counting = view->selection_relations.counts_on;
     char *text = !selected  ? g_strdup("")
                  : !known   ? g_strdup("<small>counting…</small>")
-                 : c->known ? event_relations_counts_text(c, counting)
+                 : c->known ? relations_counts_text(c, counting)
                             : g_strdup("<small>not ordered</small>");
     gtk_label_set_markup(GTK_LABEL(state->counts), text);
     gtk_widget_set_visible(state->counts, *text != 0);
@@ -139,7 +254,7 @@ static void on_count_on(GtkButton *button, gpointer data)
 
 static void event_panel_show_relation(struct view *view, struct event_panel *state)
 {
-    char *text = event_relations_text(view);
+    char *text = relations_text(view);
     event_panel_show_counts(view, state);
     gtk_widget_set_visible(state->relation, text != NULL);
     if (text)
@@ -169,6 +284,7 @@ static void event_panel_on_notification(struct view *view, enum notification wha
         refresh_later(view);
     else if (what == NOTIFY_SELECTION_RELATIONS)
         event_panel_show_relation(view, panel_state(view, &panel_event));
+    key_findings_notify(((struct event_panel *)panel_state(view, &panel_event))->findings, what);
 }
 
 static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
@@ -223,10 +339,8 @@ static void on_destroy(GtkWidget *widget, gpointer data)
 {
     struct event_panel *state = data;
     (void)widget;
-    if (state->idle)
-        g_source_remove(state->idle);
-    state->idle = 0;
-    event_placement_clear(&state->details.ran);
+    g_clear_handle_id(&state->idle, g_source_remove);
+    event_details_forget(&state->details);
 }
 
 static void on_button(GtkButton *button, gpointer data)
@@ -257,8 +371,8 @@ static GtkWidget *event_panel_create(struct view *view)
     g_object_set(box, "margin-top", 8, "margin-bottom", 8, "margin-start", 10, "margin-end", 10,
                  NULL);
     struct event_panel *state = g_new0(struct event_panel, 1);
-    state->details = (struct event_details){
-        .view = view, .label = new_label, .ran = {.view = view, .on_table = refresh_later}};
+    state->details =
+        (struct event_details){.view = view, .label = new_label, .changed = refresh_later};
     panel_keep(view, &panel_event, state);
     g_signal_connect(box, "destroy", G_CALLBACK(on_destroy), state);
     state->event_buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
@@ -280,6 +394,8 @@ static GtkWidget *event_panel_create(struct view *view)
     state->details.grid = gtk_grid_new();
     gtk_grid_set_column_spacing(GTK_GRID(state->details.grid), 12);
     gtk_grid_set_row_spacing(GTK_GRID(state->details.grid), 4);
+    GtkWidget *findings;
+    state->findings = key_findings_new(view, &findings);
     GtkWidget *parts[] = {state->event_buttons,
                           state->details.head,
                           state->counts,
@@ -287,9 +403,13 @@ static GtkWidget *event_panel_create(struct view *view)
                           state->relation,
                           state->details.grid,
                           scrolled_along(state->details.source),
+                          findings,
                           state->hint};
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
         gtk_box_append(GTK_BOX(box), parts[i]);
+    /* until the panel is refreshed: a live run that is busy may keep it waiting */
+    gtk_widget_set_visible(state->event_buttons, FALSE);
+    gtk_widget_set_visible(state->count_on, FALSE);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), box);
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
@@ -299,15 +419,16 @@ static GtkWidget *event_panel_create(struct view *view)
 bool event_panel_is_busy(struct view *view)
 {
     const struct event_panel *state = panel_state(view, &panel_event);
-    return state && state->idle;
+    return state && (state->idle || key_findings_is_busy(state->findings));
 }
 
 static void event_panel_clear_details(struct view *view)
 {
     struct event_panel *state = panel_state(view, &panel_event);
     state->asked_of = (struct event_id){0, 0};
-    event_placement_clear(&state->details.ran);
+    event_details_forget(&state->details);
     event_details_clear(&state->details);
+    key_findings_clear(state->findings);
 }
 
 const struct panel panel_event = {"event", "Event", event_panel_create, event_panel_on_notification,

@@ -1,17 +1,15 @@
-#include "clients/viewer/sidebar/notes_panel.h"
-
-#include "clients/viewer/sidebar/row_list.h"
+/* The panel of user notes at events. */
 #include "clients/viewer/sidebar/panel.h"
-#include "clients/viewer/sidebar/panels.h"
+
+#include "clients/viewer/diagram/diagram_view.h"
+#include "clients/viewer/diagram/go_to.h"
+#include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/state/accessible_name.h"
 #include "clients/viewer/state/run_notes.h"
 #include "clients/viewer/state/status_line.h"
-#include "clients/viewer/diagram/go_to.h"
-#include "clients/viewer/diagram/diagram_view.h"
-#include "clients/viewer/diagram/viewer.h"
 #include "render/scene.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct notes_panel {
     GtkWidget *list;
@@ -72,8 +70,7 @@ static GtkWidget *small_button(struct view *view, const char *icon, const char *
     gtk_button_set_has_frame(GTK_BUTTON(button), FALSE);
     gtk_widget_set_valign(button, GTK_ALIGN_CENTER);
     gtk_widget_set_tooltip_text(button, tooltip);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, tooltip,
-                                   -1);
+    accessible_name_set(button, tooltip);
     g_object_set_data_full(G_OBJECT(button), "event", g_strdup(event), g_free);
     g_signal_connect(button, "clicked", callback, view);
     return button;

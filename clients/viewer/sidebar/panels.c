@@ -1,7 +1,6 @@
-#include "clients/viewer/sidebar/panels.h"
-
-#include "clients/viewer/sidebar/panel.h"
+/* All panels of the sidebar: their pages with a switcher, and the notifications for them. */
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/sidebar/panel.h"
 
 #define ROW(name) &panel_##name,
 static const struct panel *const panels[] = {PANELS(ROW)};

@@ -1,17 +1,15 @@
 /* The panel Problems: inconsistent and pending events. */
-#include "clients/metadata/trace_metadata.h"
 #include "clients/metadata/event_text.h"
-#include "clients/viewer/sidebar/row_list.h"
-#include "clients/viewer/sidebar/panel.h"
-#include "clients/viewer/sidebar/panels.h"
-#include "clients/viewer/state/request_slot.h"
+#include "clients/metadata/trace_metadata.h"
 #include "clients/viewer/diagram/viewer.h"
-#include "wire/request.h"
+#include "clients/viewer/sidebar/panel.h"
+#include "clients/viewer/state/request_slot.h"
+#include "wire/event_types.h"
 #include "wire/limits.h"
 #include "wire/message.h"
-#include "wire/event_id.h"
-#include "wire/trace_view.h"
+#include "wire/request.h"
 #include "wire/text.h"
+#include "wire/trace_view.h"
 
 #include <stdlib.h>
 

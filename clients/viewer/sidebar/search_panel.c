@@ -1,16 +1,16 @@
-#include "clients/viewer/sidebar/search_panel.h"
+/* The search panel: the search expression, and the list of all events or hits. */
+#include "clients/viewer/sidebar/panel.h"
 
 #include "clients/symbols/symbolizer.h"
-#include "clients/viewer/sidebar/event_list.h"
-#include "clients/viewer/sidebar/panel.h"
-#include "clients/viewer/sidebar/panels.h"
-#include "clients/viewer/state/icon_button.h"
-#include "clients/viewer/state/viewport.h"
-#include "clients/viewer/state/search.h"
-#include "clients/viewer/state/scene_cache.h"
-#include "clients/viewer/state/status_line.h"
 #include "clients/viewer/diagram/go_to.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/sidebar/event_list.h"
+#include "clients/viewer/state/accessible_name.h"
+#include "clients/viewer/state/icon_button.h"
+#include "clients/viewer/state/scene_cache.h"
+#include "clients/viewer/state/search.h"
+#include "clients/viewer/state/status_line.h"
+#include "clients/viewer/state/viewport.h"
 #include "render/scene.h"
 #include "wire/trace_view.h"
 
@@ -214,6 +214,9 @@ static GtkWidget *new_entry(struct view *view, struct search_panel *f)
     gtk_label_set_xalign(GTK_LABEL(f->summary), 0);
     gtk_label_set_wrap(GTK_LABEL(f->summary), TRUE);
     gtk_widget_set_tooltip_text(f->expression, "Regular expression");
+    accessible_name_set(f->entry, "Find events");
+    accessible_name_set(f->where, "Find in");
+    accessible_name_set(f->expression, "Regular expression");
     gtk_widget_set_hexpand(f->where, TRUE);
     gtk_box_append(GTK_BOX(row), f->where);
     gtk_box_append(GTK_BOX(row), f->expression);

@@ -1,9 +1,9 @@
 /* The panel Description: the visible part of the diagram as text. */
 #include "clients/metadata/event_text.h"
-#include "clients/viewer/sidebar/panel.h"
-#include "clients/viewer/sidebar/panels.h"
-#include "clients/viewer/state/viewport.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/sidebar/panel.h"
+#include "clients/viewer/state/accessible_name.h"
+#include "clients/viewer/state/viewport.h"
 #include "render/scene.h"
 #include "wire/layout_results.h"
 #include "wire/trace_view.h"
@@ -96,8 +96,7 @@ static GtkWidget *text_panel_create(struct view *view)
     g_object_set(words, "left-margin", 10, "right-margin", 10, "top-margin", 8, "bottom-margin", 8,
                  NULL);
     gtk_text_view_set_accepts_tab(GTK_TEXT_VIEW(words), FALSE);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(words), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Text description of the diagram", -1);
+    accessible_name_set(words, "Text description of the diagram");
     g_signal_connect_after(words, "map", G_CALLBACK(on_text_mapped), view);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), words);
     return scrolled;

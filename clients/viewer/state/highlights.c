@@ -2,7 +2,6 @@
 
 #include <glib.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int by_ref(const void *a, const void *b)
 {

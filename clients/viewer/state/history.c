@@ -1,7 +1,5 @@
 #include "clients/viewer/state/history.h"
 
-#include "clients/viewer/state/notifications.h"
-
 #include <string.h>
 
 #define PLACES_MOST 4000u

@@ -24,6 +24,7 @@ enum notification {
     NOTIFY_PLACE, /* another view state: its contents must be requested */
     /* the same, with other lines or another time scale: the overview map changes, too */
     NOTIFY_ROWS,
+    NOTIFY_RANGE, /* another range of time is selected, or none */
     NOTIFY_RESTORED, /* an earlier view state was restored, with its selection */
     NOTIFY_VISIBLE_PART, /* another part of the scene is visible */
     NOTIFY_LOOK, /* the appearance of the scene has changed */

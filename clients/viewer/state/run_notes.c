@@ -1,10 +1,7 @@
 #include "clients/viewer/state/run_notes.h"
 
-#include "clients/viewer/state/request_slot.h"
-#include "wire/request_body.h"
 #include "wire/layout_results.h"
-
-#include <string.h>
+#include "wire/request.h"
 
 #define FLAG_HIGH_PX 9
 #define PLACED_MOST 2000u /* the overview map omits further ones */
@@ -64,20 +61,20 @@ static void place_all(struct run_notes *noted)
 
 /* ---- reading and writing ---- */
 
+static void run_notes_close(struct run_notes *noted)
+{
+    request_slot_cancel(noted->link, &noted->slot);
+    note_file_free(&noted->notes);
+    g_clear_pointer(&noted->moments, g_free);
+    g_clear_pointer(&noted->scene, g_free);
+}
+
 bool run_notes_open(struct run_notes *noted, struct error *error)
 {
     run_notes_close(noted);
     bool ok = note_file_open(&noted->notes, &noted->link->source, error);
     place_all(noted);
     return ok;
-}
-
-void run_notes_close(struct run_notes *noted)
-{
-    request_slot_cancel(noted->link, &noted->slot);
-    note_file_free(&noted->notes);
-    g_clear_pointer(&noted->moments, g_free);
-    g_clear_pointer(&noted->scene, g_free);
 }
 
 enum notes_kept run_notes_set(struct run_notes *noted, struct event_id at, const char *text,

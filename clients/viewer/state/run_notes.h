@@ -27,7 +27,6 @@ struct run_notes {
 /* Opens the notes of another run. Returns false with a one-line message in `error` if they are
  * damaged. */
 bool run_notes_open(struct run_notes *noted, struct error *error);
-void run_notes_close(struct run_notes *noted);
 enum notes_kept run_notes_set(struct run_notes *noted, struct event_id at, const char *text,
                               struct error *error); /* as note_file_set() */
 

@@ -1,6 +1,4 @@
 #include "clients/viewer/state/scene_cache.h"
-#include "wire/layout_results.h"
-#include "wire/trace_view.h"
 
 const struct scene_mark *scene_cache_find_mark(const struct scene_cache *stage, struct event_id at)
 {

@@ -1,9 +1,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "clients/viewer/state/search.h"
 
-#include "clients/viewer/state/request_slot.h"
 #include "clients/viewer/state/server_link.h"
-#include "clients/viewer/state/notifications.h"
 #include "wire/query_results.h"
 #include "wire/limits.h"
 

@@ -5,9 +5,9 @@
 #ifndef CLIENTS_VIEWER_STATE_SEARCH_H
 #define CLIENTS_VIEWER_STATE_SEARCH_H
 
-#include "clients/viewer/state/request_slot.h"
 #include "clients/viewer/state/notifications.h"
-#include "wire/request_body.h"
+#include "clients/viewer/state/request_slot.h"
+#include "wire/request.h"
 
 enum search_scope { SEARCH_ANYWHERE, SEARCH_TYPES, SEARCH_LINES, SEARCH_TEXTS, SEARCH_SITES };
 

@@ -1,10 +1,6 @@
 #include "clients/viewer/state/selection_relations.h"
 
-#include "clients/viewer/state/request_slot.h"
-#include "clients/viewer/state/notifications.h"
-#include "wire/query_results.h"
-#include "wire/event_id.h"
-#include "wire/trace_view.h"
+#include "wire/event_types.h"
 
 #define CLICK_MS 100u /* limit of the server's time for the counts of a click */
 

@@ -1,9 +1,17 @@
 #include "clients/viewer/state/server_link.h"
 
-#include "wire/request_body.h"
+#include "wire/request.h"
 
 #include <glib-unix.h>
 #include <string.h>
+
+char *server_link_source_argument(const struct server_link *link)
+{
+    const struct session *source = &link->source;
+    return source->is_file ? g_strdup(source->name)
+                           : g_strdup_printf("%.*s#%u", (int)strcspn(source->name, "#"),
+                                             source->name, source->book.run.number);
+}
 
 void server_link_select(struct server_link *link, const char *run)
 {

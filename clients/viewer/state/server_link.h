@@ -48,6 +48,8 @@ struct server_link {
 void server_link_open(struct server_link *link, const char *what);
 void server_link_give_up(struct server_link *link); /* cancels opening */
 void server_link_close(struct server_link *link);
+/* Returns the source as the argument of a command; the caller frees it. */
+char *server_link_source_argument(const struct server_link *link);
 void server_link_select(struct server_link *link, const char *run); /* empty: the newest */
 void server_link_set_feed(struct server_link *link,
                           enum feed feed); /* whether a newer run replaces this one */

@@ -1,5 +1,5 @@
-/* Messages of the window: the status line at its foot, progress display, and a banner for problems
- * and offers. */
+/* Messages of the window: the status line at its foot, progress display, a banner for problems
+ * and offers, and a toast. */
 #ifndef CLIENTS_VIEWER_STATE_STATUS_LINE_H
 #define CLIENTS_VIEWER_STATE_STATUS_LINE_H
 
@@ -42,5 +42,24 @@ void status_line_hide_banner(struct status_line *status); /* hides the banner */
 /* what: the action in progress; NULL: finished. share: completed part, 0 to 1; less than 0:
  * unknown, so the elapsed time is shown. */
 void status_line_show_progress(struct status_line *status, const char *what, double share);
+
+/* ---- toast ---- */
+
+/* A short message over the diagram, with a button, that disappears by itself and covers nothing
+ * permanently. */
+struct toast {
+    /* private */
+    GtkWidget *revealer, *label, *button;
+    void (*act)(void *user);
+    void *user;
+    guint timer;
+};
+
+/* `under`: what it appears over; the returned widget contains both. */
+GtkWidget *toast_new(struct toast *toast, GtkWidget *under);
+/* button: label with a mnemonic; it calls `act` with `user`, and the toast disappears. */
+void toast_show(struct toast *toast, const char *text, const char *button, void (*act)(void *user),
+                void *user);
+void toast_hide(struct toast *toast);
 
 #endif

@@ -3,22 +3,23 @@
  * Points (_pt) are the scene's, from its left and top; pixels (_px) are the canvas's, along the
  * lines (x) and across them (y). Lines may run down the screen: then along is downwards and across
  * is to the right. In the overview, which shows state bands instead of marks, they run to
- * the right. */
+ * the right.
+ *
+ * A scroll anchor keeps something in its place on the screen while the diagram changes. */
 #ifndef CLIENTS_VIEWER_STATE_VIEWPORT_H
 #define CLIENTS_VIEWER_STATE_VIEWPORT_H
 
 #include "clients/connection/view_state.h"
 #include "clients/viewer/state/notifications.h"
-#include "clients/viewer/state/viewer_settings.h"
 #include "clients/viewer/state/scene_cache.h"
+#include "clients/viewer/state/viewer_settings.h"
 
 #define VIEWPORT_GAP_PX 18 /* next to the names: the arrows that scroll a line */
 #define VIEWPORT_MIN_ZOOM 0.3 /* below it, the overview is shown */
 #define VIEWPORT_MAX_ZOOM 6.0
 #define VIEWPORT_INITIAL_ZOOM 1.3
 
-/* A place on the screen that something keeps while the diagram changes around it
- * (scroll_anchor.h). */
+/* A place on the screen that something keeps while the diagram changes around it. */
 struct scroll_anchor {
     bool active;
     struct event_id event; /* line 0: the position */
@@ -78,7 +79,26 @@ const struct scene_mark *viewport_middle(const struct viewport *camera);
 /* Gets the first and the last visible position of the log. */
 void viewport_positions(const struct viewport *camera, uint64_t *first, uint64_t *last);
 
-/* Placed by time: gets the time range of the visible columns. */
+/* Gets the time range of the visible columns, if placed by time. */
 void viewport_times(const struct viewport *camera, int64_t *from_ns, int64_t *to_ns);
+
+/* ---- scroll anchoring ---- */
+
+/* These change the view state such that something keeps its place on the screen, or gets a given
+ * one. An anchor takes effect when the requested window has arrived. */
+
+/* Keeps the view in place as the run grows. */
+void scroll_anchor_leave_follow(struct viewport *camera);
+/* Drops the moves of single lines. */
+void scroll_anchor_forget_moves(struct view_state *place);
+/* Centers the event; position: of the event in the log, or NO_POSITION. */
+void scroll_anchor_set_event(struct viewport *camera, struct event_id event, uint64_t position);
+void scroll_anchor_set_position(struct viewport *camera, uint64_t position);
+void scroll_anchor_set_time(struct viewport *camera, int64_t ns);
+/* Keeps the selected event, or what is in the middle, in place during the next change of the
+ * diagram. */
+void scroll_anchor_keep_selected(struct viewport *camera);
+/* Applies the anchor, and follows the end: call when a window has arrived. */
+void scroll_anchor_settle(struct viewport *camera);
 
 #endif

@@ -1,11 +1,11 @@
 /* The causal past or future of one event: how far it reaches on each line. */
-#include "base/bitset.h"
 #include "base/alloc.h"
-#include "server/order/log/log_block.h"
-#include "server/order/log/line_table.h"
+#include "base/bitset.h"
+#include "server/order/causality/event_search.h"
 #include "server/order/log/event_log.h"
+#include "server/order/log/line_table.h"
+#include "server/order/log/log_block.h"
 #include "server/order/order.h"
-#include "server/order/causality/backward_search.h"
 #include "server/order/order_state.h"
 #include "wire/event_types.h"
 

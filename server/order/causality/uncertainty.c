@@ -6,7 +6,6 @@
  * sets are kept once and have one number, so that comparing two integers shows whether two
  * events have the same set, and along a line only the few changes are kept.  One pass over the
  * log computes all sets; it continues as the log grows. */
-#include "server/order/causality/uncertainty.h"
 
 #include "base/lower_bound.h"
 #include "base/map.h"

@@ -50,11 +50,11 @@ struct rendezvous_table {
     size_t done_count, done_room;
 };
 
-/* The streams of bytes; byte_stream_match.c writes it. */
+/* The streams of bytes; byte_stream.c writes it. */
 struct byte_stream_table {
     struct map by_key; /* key, 0 -> struct byte_stream */
     struct byte_stream *newest;
-    struct stream_ends_state *ends; /* stream_ends.h; NULL: all streams are of one host */
+    struct stream_ends_state *ends; /* byte_stream.h; NULL: all streams are of one host */
 };
 
 /* The effects of events on the occupancy of lines, by kind of line; occupancy.c writes it. */

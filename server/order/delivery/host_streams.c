@@ -1,29 +1,23 @@
-/* Streams between hosts: which of their ends were reported, and receives that wait for a missing
- * report.
- *
- * The two ends are reported in any order, and an end that no program of the run has is never
- * reported. So a receive waits for the report for a limited time. After that the stream is alone,
- * and no receive waits for the place of its other end until a program reports that place. A place
- * is an address, or, if a program of the run reported that address as its own, the port there. */
 #include "server/order/delivery/host_streams.h"
 
-#include "base/map.h"
 #include "base/alloc.h"
-#include "server/order/delivery/stream_ends.h"
-#include "server/order/delivery/byte_stream_match.h"
+#include "base/map.h"
+#include "server/order/delivery/byte_stream.h"
+#include "server/order/log/line_pages.h"
+#include "server/order/log/line_table.h"
 #include "server/order/order_state.h"
 #include "wire/event_types.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- places ---- */
+
 struct host_stream_place {
     struct stream_place place; /* port 0: the address */
     bool ours; /* a program reported it as its own */
     bool alone; /* its report was awaited in vain */
 };
-
-/* ---- places ---- */
 
 static uint64_t half_of(struct stream_place p)
 {

@@ -1,22 +1,222 @@
 /* Insertion: turns events that arrive in any order into a log that respects all edges. */
 #include "base/alloc.h"
-#include "server/order/delivery/deliver.h"
+#include "server/order/delivery/byte_stream.h"
 #include "server/order/delivery/host_streams.h"
-#include "server/order/delivery/readiness_check.h"
-#include "server/order/delivery/rendezvous_match.h"
+#include "server/order/delivery/occupancy.h"
 #include "server/order/delivery/pending_events.h"
-#include "server/order/delivery/fast_path.h"
-#include "server/order/delivery/byte_stream_match.h"
+#include "server/order/delivery/rendezvous_match.h"
+#include "server/order/delivery/sync_point.h"
 #include "server/order/delivery/waiting_lines.h"
-#include "server/order/log/line_table.h"
 #include "server/order/log/event_log.h"
+#include "server/order/log/late_receives.h"
 #include "server/order/log/line_pages.h"
+#include "server/order/log/line_table.h"
 #include "server/order/order.h"
 #include "server/order/order_state.h"
 #include "wire/event_types.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- plain events ----
+ *
+ * Most events are plain, and take a fast path.  A plain event names its partners and has at most
+ * one, is on an exclusive line that has not ended, follows no lost number, and is not uncertain.
+ * It is checked and delivered in one step; sync_point.c handles all events. */
+
+enum insert_plain_result {
+    INSERT_PLAIN_IMPOSSIBLE,
+    INSERT_PLAIN_MUST_WAIT,
+    INSERT_PLAIN_DELIVERABLE
+};
+
+/* predecessors of an event on other lines: the send that it receives, if any, is first */
+struct follows {
+    uint64_t positions[3];
+    uint32_t lines[3]; /* of the positions */
+    uint32_t count, sends;
+};
+
+#define ALONE                                                                                      \
+    (1u << RELATION_NONE | 1u << RELATION_SEND | 1u << RELATION_RECEIVE | 1u << RELATION_ORDER)
+
+/* Is the event eligible, considering itself and its line? What it follows is judged separately. */
+static bool insert_plain_is_eligible(const struct order_line *line, const struct arrival *a,
+                                     unsigned relations)
+{
+    return relations >> a->relation & 1 && !a->keyed && !a->doubt &&
+           (a->relation != RELATION_RECEIVE || a->partner_count == 1) && !line->shared &&
+           !line->after_gap && line->closed != LINE_CLOSED &&
+           !(line->opened_line && !line->positions.count);
+}
+
+/* Judges whether an event is delivered. Its line must not have gaps, so that its numbers are
+ * ordinals. */
+static enum insert_plain_result judge_one(const struct order *order, struct event_id at)
+{
+    const struct order_line *line = line_get(order, at.line);
+    if (!line || !at.number || line->has_gaps)
+        return INSERT_PLAIN_IMPOSSIBLE;
+    if (line->delivered >= at.number)
+        return INSERT_PLAIN_DELIVERABLE;
+    return line->gone ? INSERT_PLAIN_IMPOSSIBLE : INSERT_PLAIN_MUST_WAIT;
+}
+
+/* Judges whether what the event follows is delivered; *need receives the event that it has to wait
+ * for. */
+static enum insert_plain_result insert_plain_judge(const struct order *order,
+                                                   const struct arrival *a, bool after,
+                                                   struct event_id *need)
+{
+    enum insert_plain_result j = INSERT_PLAIN_DELIVERABLE;
+    for (size_t i = 0; i < 2 && after && j == INSERT_PLAIN_DELIVERABLE; i++)
+        if (a->after[i].line)
+            j = judge_one(order, *need = a->after[i]);
+    if (j == INSERT_PLAIN_DELIVERABLE && a->relation == RELATION_RECEIVE)
+        j = judge_one(order, *need = a->partners[0]);
+    return j;
+}
+
+static bool is_sent(uint64_t flags) { return flags_send(flags) && !(flags & FIELD_INCONSISTENT); }
+
+/* Finds the positions of what the event follows. Returns false if that needs more than the fast
+ * path. */
+static bool insert_plain_find_causes(const struct order *order, const struct arrival *a, bool after,
+                                     struct follows *f)
+{
+    f->count = f->sends = 0;
+    if (a->relation == RELATION_RECEIVE) {
+        uint64_t send = log_position(order, a->partners[0]);
+        if (send == NO_POSITION)
+            return false;
+        if (!log_is_recent_send(&order->log, send) && !is_sent(log_get(order, send, FIELD_FLAGS)))
+            return false;
+        f->lines[f->count] = a->partners[0].line;
+        f->positions[f->count++] = send;
+        f->sends = 1;
+    }
+    for (size_t i = 0; i < 2 && after; i++) {
+        if (!a->after[i].line)
+            continue;
+        uint64_t position = log_position(order, a->after[i]);
+        if (position == NO_POSITION || (order->figures.contradictions &&
+                                        log_get(order, position, FIELD_FLAGS) & FIELD_INCONSISTENT))
+            return false;
+        f->lines[f->count] = a->after[i].line;
+        f->positions[f->count++] = position;
+    }
+    return true;
+}
+
+static void insert_plain_deliver(struct order *order, struct order_line *line,
+                                 const struct arrival *a, const struct follows *f, uint64_t point)
+{
+    uint64_t position = order->log.count;
+    struct order_event event = event_of(a, point);
+    event.edge_count = f->count;
+    event.send_count = f->sends;
+    occupancy_apply(order, &event);
+    log_append(order, &event, f->positions, f->lines);
+    if (f->sends)
+        log_receive(order, f->positions[0], position, true);
+    if (a->closes || (line->closed == LINE_CLOSING && a->at.number >= line->more->end))
+        line->closed = LINE_CLOSED;
+    struct order_line *thread = a->thread == a->at.line ? line : line_get(order, a->thread);
+    if (a->thread && thread) {
+        line_touch(order, a->thread);
+        thread->acted = order->log.count;
+    }
+    if (line->waiter_count)
+        line_wake(order, a->at.line);
+}
+
+/* Is it the next event of its line, and is all that it follows delivered? */
+static bool insert_plain_may_deliver(const struct order *order, const struct arrival *a,
+                                     unsigned relations, struct follows *f)
+{
+    const struct order_line *line = line_get(order, a->at.line);
+    struct event_id need;
+    return line && a->at.number == line->delivered + 1 && !line->pending &&
+           insert_plain_is_eligible(line, a, relations) &&
+           insert_plain_judge(order, a, true, &need) == INSERT_PLAIN_DELIVERABLE &&
+           insert_plain_find_causes(order, a, true, f);
+}
+
+/* Delivers a new arrival if it is plain and all its predecessors are delivered.  Returns false
+ * if nothing was done. */
+static bool insert_plain(struct order *order, const struct arrival *a)
+{
+    struct follows f;
+    if (!insert_plain_may_deliver(order, a, ALONE, &f))
+        return false;
+    insert_plain_deliver(order, line_get(order, a->at.line), a, &f, order->log.count);
+    return true;
+}
+
+/* Delivers both ends of a sync pair, if they are plain and ready. */
+static bool insert_plain_pair(struct order *order, const struct arrival *a, const struct arrival *b)
+{
+    struct follows of_a, of_b;
+    if (a->at.line == b->at.line ||
+        !insert_plain_may_deliver(order, a, 1u << RELATION_SYNC, &of_a) ||
+        !insert_plain_may_deliver(order, b, 1u << RELATION_SYNC, &of_b))
+        return false;
+    uint64_t point = order->log.count;
+    insert_plain_deliver(order, line_get(order, a->at.line), a, &of_a, point);
+    insert_plain_deliver(order, line_get(order, b->at.line), b, &of_b, point);
+    return true;
+}
+
+/* maximum number of events of one line in a row, before other lines have their turn */
+#define RUN_MOST 16u
+
+/* Can the head be delivered without a judgment? It can if it follows only its line's previous
+ * event. */
+static bool insert_plain_is_deliverable(const struct order *order, const struct pending *head)
+{
+    return !head->arrival.waits && !order->work.deferred &&
+           head->arrival.relation != RELATION_RECEIVE;
+}
+
+static bool deliver_head(struct order *order, struct order_line *line, struct pending *head)
+{
+    struct follows f;
+    if (!insert_plain_find_causes(order, &head->arrival, head->arrival.waits & WAITS_AFTER, &f))
+        return false;
+    insert_plain_deliver(order, line, &head->arrival, &f, order->log.count);
+    pending_discard(order, head);
+    line_stop_waiting(line);
+    return true;
+}
+
+/* Delivers the head of a line and the plain events behind it, or makes it wait.  Returns false
+ * if nothing was done. */
+static bool insert_plain_head(struct order *order, uint32_t number, struct pending *head)
+{
+    struct order_line *line = line_get(order, number);
+    struct event_id need;
+    if (head->arrival.waits & ~WAITS_AFTER ||
+        !insert_plain_is_eligible(line, &head->arrival, ALONE))
+        return false;
+    enum insert_plain_result j =
+        insert_plain_judge(order, &head->arrival, head->arrival.waits & WAITS_AFTER, &need);
+    if (j ==
+        INSERT_PLAIN_MUST_WAIT) /* false: it would close a cycle, which the slow path reports */
+        return sync_point_wait(order, &(struct sync_point){.members = &head, .count = 1}, need);
+    if (j == INSERT_PLAIN_IMPOSSIBLE || !deliver_head(order, line, head))
+        return false;
+    for (unsigned run = 1; run < RUN_MOST && line->pending; run++) {
+        head = pending_head(order, number);
+        pending_prefetch_behind(line);
+        if (!head || !insert_plain_is_deliverable(order, head) ||
+            !insert_plain_is_eligible(line, &head->arrival, ALONE) ||
+            !deliver_head(order, line, head))
+            break;
+    }
+    if (line->pending)
+        line_enqueue(order, number);
+    return true;
+}
 
 /* Declares the numbers before a line's first pending event lost: no more events arrive on it. */
 static void close_gap(struct order *order, uint32_t number)
@@ -63,7 +263,7 @@ static void insert_check_head(struct order *order, uint32_t number, struct sync_
         line_enqueue(order, number);
         return;
     }
-    if (fast_path_check_head(order, number, head))
+    if (insert_plain_head(order, number, head))
         return;
     point->count = 0;
     sync_point_add(point, head);
@@ -179,7 +379,7 @@ static void insert_deliver_ready(struct order *order, const struct arrival *cons
 
 void order_insert_pair(struct order *order, const struct arrival *a, const struct arrival *b)
 {
-    if (fast_path_insert_pair(order, a, b)) {
+    if (insert_plain_pair(order, a, b)) {
         insert_drain_queue(order);
         return;
     }
@@ -195,7 +395,7 @@ bool order_insert(struct order *order, const struct arrival *arrival)
 {
     struct order_line *line = line_get(order, arrival->at.line);
     bool next = line && arrival->at.number == line->delivered + 1 && !line->pending;
-    if (next && fast_path_insert(order, arrival)) {
+    if (next && insert_plain(order, arrival)) {
         insert_drain_queue(order);
         return true;
     }

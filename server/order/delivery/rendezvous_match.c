@@ -1,9 +1,9 @@
 /* Matches events by a key: partners and groups that cannot name each other. */
 #include "server/order/delivery/rendezvous_match.h"
 
-#include "base/map.h"
 #include "base/alloc.h"
-#include "server/order/delivery/byte_stream_match.h"
+#include "base/map.h"
+#include "server/order/delivery/byte_stream.h"
 #include "server/order/log/line_pages.h"
 #include "server/order/order.h"
 #include "server/order/order_state.h"

@@ -7,7 +7,6 @@
 #include "server/order/order_state.h"
 #include "wire/event_types.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void line_enqueue(struct order *order, uint32_t number)

@@ -47,7 +47,7 @@ struct layout_params {
     const uint32_t *row_of; /* by line - 1: 0: in no row, else 1 + its row */
     const uint8_t *cluster; /* by row: is it a line group? */
     uint32_t rows;
-    /* there are too many lines to check each (active_threads.h): all drawn lines are in row 1,
+    /* there are too many lines to check each (layout_pass.h): all drawn lines are in row 1,
      * the only one */
     bool many;
     bool fold; /* similar, uncontended critical sections become one mark */
@@ -90,7 +90,7 @@ void layout_result_free(struct layout_result *placement);
 bool layout_draws_event(const struct order *order, const struct layout_params *placing,
                         uint64_t position);
 
-/* view_cut.c: Returns the cut: by line - 1, then by hidden line, the first position right of it.
+/* Returns the cut: by line - 1, then by hidden line, the first position right of it.
  * The caller frees it. */
 uint64_t *layout_cut(const struct order *order, const struct layout_params *placing);
 

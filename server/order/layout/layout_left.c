@@ -1,14 +1,13 @@
-#include "server/order/layout/layout_left.h"
-
+/* The layout pass to the left of the cut. */
 #include "base/map.h"
-#include "server/order/log/log_block.h"
+#include "server/order/layout/closed_lines.h"
+#include "server/order/layout/collapse.h"
+#include "server/order/layout/layout_pass.h"
+#include "server/order/log/event_log.h"
 #include "server/order/log/event_summary.h"
 #include "server/order/log/line_table.h"
-#include "server/order/log/event_log.h"
+#include "server/order/log/log_block.h"
 #include "server/order/order.h"
-#include "server/order/layout/active_threads.h"
-#include "server/order/layout/collapse.h"
-#include "server/order/layout/closed_lines.h"
 #include "server/order/order_state.h"
 
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef SERVER_ORDER_LAYOUT_LAYOUT_PASS_H
 #define SERVER_ORDER_LAYOUT_LAYOUT_PASS_H
 
-#include "server/order/layout/collapse.h"
 #include "base/map.h"
+#include "server/order/layout/collapse.h"
 #include "server/order/layout/column_assignment.h"
 
 /* One pass over the log, away from the cut. */
@@ -25,7 +25,7 @@ struct layout_pass {
     bool ready, done, unresolved;
     /* of a window with many lines: the newest column of each thread, which threads are watched,
      * and whether an event of an unknown thread was found, so that the pass must continue
-     * (active_threads.h) */
+     * (below) */
     int32_t *acted;
     uint8_t *watched;
     bool strangers;
@@ -53,7 +53,7 @@ struct layout_job {
     uint64_t *cut, cut_least, cut_most;
     size_t lines, hidden_lines;
     bool may_skip; /* may ranges be skipped? */
-    uint32_t *acting; /* threads: see active_threads.h */
+    uint32_t *acting; /* threads: see active_threads_begin */
     size_t acting_count, acting_room;
     struct layout_pass left, right;
     struct collapse_state folds;
@@ -121,5 +121,51 @@ static inline int32_t layout_pass_pushed(const struct layout_pass *pass, uint64_
     int32_t far = layout_pass_pushed_far(pass, position);
     return far > column ? far : column;
 }
+
+/* ---- active threads ----
+ *
+ * The threads that may still have an event in the window, used where there are too many lines to
+ * check each of them.  A thread's events come one after the other, so that their columns grow.
+ * Once a thread has one beyond the window, no line gets an event of that thread in the window any
+ * more. */
+
+void active_threads_begin(struct layout_job *job);
+/* Returns how many threads may still have events in the window, according to `may`; they are
+ * watched from here on. */
+size_t active_threads_watch(struct layout_job *job, struct layout_pass *pass,
+                            bool (*may)(const struct layout_job *job,
+                                        const struct layout_pass *pass, uint32_t thread));
+/* Records an event of a watched thread. last: the thread has no further event in the window. */
+void active_threads_see(struct layout_job *job, struct layout_pass *pass, uint32_t thread,
+                        int32_t column, bool last);
+void active_threads_end(struct layout_job *job);
+
+/* ---- layout_left.c: the pass to the left of the cut ---- */
+
+/* Prepares the pass for the current window. */
+void layout_left_want(struct layout_job *job);
+/* Continues; returns true when all events are found. */
+bool layout_left_step(struct layout_job *job, uint64_t budget);
+/* Returns how many positions left of the cut may be in the window. */
+uint64_t layout_left_depth(const struct layout_job *job);
+/* Returns whether a line has events left of the cut that the pass has not reached. */
+bool layout_left_has_more(const struct layout_job *job, uint32_t line);
+
+/* ---- layout_right.c: the pass to the right of the cut, and what it skips ---- */
+
+/* Prepares the pass for the current window. */
+void layout_right_want(struct layout_job *job);
+/* Continues; returns true when all events are found. */
+bool layout_right_step(struct layout_job *job, uint64_t budget);
+
+/* Skipped ranges: along a line columns grow, so once a line has an event beyond the window, all its
+ * further events are beyond it. While the next event of every other line is far away, nothing in
+ * between can be in the window: it is skipped. The cost of a window depends on its contents, not on
+ * what happens while one of its threads sleeps. To the left that is impossible: the effects of an
+ * event are not known from the event.
+ *
+ * Returns whether ranges can be skipped in such a layout. */
+bool skip_ranges_allowed(const struct layout_params *placing);
+void skip_ranges_free(struct layout_pass *pass);
 
 #endif

@@ -39,7 +39,7 @@ static void event_log_evict_block(struct event_log *log)
     }
 }
 
-/* Records an unreadable block; corruption.c finds the events that are lost with it. */
+/* Records an unreadable block; log_scan.c finds the events that are lost with it. */
 static void note_damage(struct event_log *log, uint64_t block)
 {
     struct unreadable_blocks *unreadable = &log->unreadable;

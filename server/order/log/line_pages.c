@@ -25,20 +25,6 @@ static const struct line_array *lines_of(const struct order *order, unsigned hid
     return hidden ? &order->lines.hidden : &order->lines.visible;
 }
 
-void line_pages_new_line(struct order *order, uint32_t number)
-{
-    struct line_pages *pages = &order->pages[number >> 31];
-    size_t page = line_page(number), room = pages->room;
-    if (page == pages->count) {
-        pages->marks = array_reserve(pages->marks, &room, page + 1, 1);
-        if (room != pages->room)
-            pages->items = array_reserve(pages->items, &pages->room, room, sizeof *pages->items);
-        pages->items[pages->count++] = (struct line_page_entry){0};
-        pages->marks[page] = 0;
-    }
-    pages->marks[page] |= PAGE_TOUCHED; /* it was not there when the page was frozen */
-}
-
 static void copy_line(struct order *order, unsigned hidden, size_t line)
 {
     struct frozen_save *frozen = order->saves.frozen;

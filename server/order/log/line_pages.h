@@ -4,9 +4,8 @@
 
 #include "server/order/order_state.h"
 
-/* Must be called before the saved part of a line changes, and after a line was created. */
+/* Must be called before the saved part of a line changes. */
 void line_pages_touched(struct order *order, uint32_t line);
-void line_pages_new_line(struct order *order, uint32_t line);
 void line_pages_free(struct order *order);
 
 static inline size_t line_page(uint32_t line) { return ((line & ~HIDDEN_LINE) - 1) / PAGE_LINES; }

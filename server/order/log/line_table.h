@@ -3,11 +3,11 @@
 #define SERVER_ORDER_LOG_LINE_TABLE_H
 
 #include "base/likely.h"
-#include "server/order/log/line_state.h"
 #include "server/order/order_state.h"
 
+/* Restores an evicted line, by number - 1. */
 void order_load_line(const struct order *order, size_t index);
-void order_evict_line(struct order *order); /* lines that are complete */
+void order_evict_line(struct order *order); /* evicts all complete lines */
 /* Evicts some complete lines, from index *first on; returns true when all lines were examined. */
 bool order_evict_lines(struct order *order, size_t *first);
 void line_eviction_free(struct evicted_lines *evicted);
@@ -65,5 +65,15 @@ static inline bool line_has_kept(const struct order *order, const struct order_l
 
 void line_array_free(struct line_array *lines); /* frees the array */
 struct order_line *line_new_hidden(struct order *order, uint32_t kind, uint32_t *number);
+
+/* ---- the state of a line beside its events ---- */
+
+/* Frees what an idle line does not need: most lines belong to objects that were destroyed long
+ * ago. */
+void line_trim(struct order_line *line);
+/* The line must have less than NEIGHBOURS_MAX. */
+void line_add_neighbor(struct order_line *line, uint32_t other);
+void line_clear_neighbors(struct order_line *line);
+void line_free(struct order_line *line); /* frees what it refers to */
 
 #endif

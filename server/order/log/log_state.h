@@ -19,14 +19,14 @@ struct line_array {
     size_t count, room;
 };
 
-/* All lines; line_table.c adds them, line_eviction.c frees the memory of some. */
+/* All lines; line_table.c adds them, and frees the memory of some. */
 struct line_table {
     struct line_array visible, hidden;
     bool has_shared; /* some line is shared */
     size_t next_trim; /* event_log.c: the next visible line to examine, whether it can be trimmed */
 };
 
-/* The visible lines that are not in memory; line_eviction.c writes it. */
+/* The visible lines that are not in memory; line_table.c writes it. */
 struct evicted_lines {
     uint16_t *codes; /* by index of a line, 0: in memory, else 1 + its pattern */
     size_t room, count;
@@ -70,7 +70,7 @@ struct unreadable_blocks {
 };
 
 /* The delivered events, in blocks of BLOCK_EVENTS positions; event_log.c adds to it,
- * order_discard.c moves its begin. */
+ * order.c moves its begin. */
 struct event_log {
     struct kept_block {
         struct log_block *rows; /* NULL: in the block store only */

@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "server/queries/attribution_cache.h"
-#include "server/queries/interval_cache.h"
 
 #include <stdlib.h>
 #include <string.h>

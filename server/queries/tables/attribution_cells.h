@@ -3,9 +3,9 @@
 #ifndef SERVER_QUERIES_TABLES_ATTRIBUTION_CELLS_H
 #define SERVER_QUERIES_TABLES_ATTRIBUTION_CELLS_H
 
-#include "server/queries/tables/table_query.h"
 #include "server/analysis/wait_attribution.h"
-#include "server/timing/resume_delay.h"
+#include "server/queries/tables/table_query.h"
+#include "server/timing/cpu_states.h"
 
 struct attribution_cells {
     const struct run *run;

@@ -4,8 +4,9 @@
  * Blocked and runnable time in a call counts nowhere. */
 #include "base/map.h"
 #include "base/alloc.h"
-#include "server/queries/tables/entry_records.h"
-#include "server/queries/tables/placement_names.h"
+#include "base/extremes.h"
+#include "server/queries/tables/entries_table.h"
+#include "server/queries/tables/placement_tables.h"
 #include "server/queries/tables/lifetime_sweep.h"
 
 #include <stdlib.h>
@@ -118,22 +119,18 @@ static uint32_t scope_in(const struct cpu_call_work *w, uint32_t context)
     return context < t->context_count ? t->scope_of[context] : 0;
 }
 
-static int64_t calls_by_cpu_min(int64_t a, int64_t b) { return a < b ? a : b; }
-
-static int64_t calls_by_cpu_max(int64_t a, int64_t b) { return a > b ? a : b; }
-
 /* Adds a span of time to the self time of a call's function, in the places where the thread ran. */
 static void calls_by_cpu_charge_call(struct cpu_call_work *w, uint32_t context, int64_t from_ns,
                                      int64_t to_ns)
 {
     const struct cpu_call_list *l = w->list;
-    from_ns = calls_by_cpu_max(from_ns, w->view->from_ns);
-    to_ns = calls_by_cpu_min(to_ns, w->view->to_ns);
+    from_ns = int64_max(from_ns, w->view->from_ns);
+    to_ns = int64_min(to_ns, w->view->to_ns);
     while (w->near < l->count && l->items[w->near].to_ns <= from_ns)
         w->near++;
     for (size_t i = w->near; i < l->count && l->items[i].from_ns < to_ns; i++) {
-        int64_t part = calls_by_cpu_min(l->items[i].to_ns, to_ns) -
-                       calls_by_cpu_max(l->items[i].from_ns, from_ns);
+        int64_t part =
+            int64_min(l->items[i].to_ns, to_ns) - int64_max(l->items[i].from_ns, from_ns);
         if (part > 0)
             part_of(w, l->items[i].place, scope_in(w, context))->self_ns += part;
     }

@@ -88,22 +88,27 @@ static void set_share(struct table_cell *cell, int64_t ns, int64_t of)
         *cell = table_cell_real((double)ns / (double)of);
 }
 
-/* Returns whether minimum and maximum are those of calls: not if none has ended, and not for the
- * calls of a coroutine, of which single spans are measured, so that the total exceeds what the
- * maximum allows.  (Times are rounded individually.) */
+/* Returns whether minimum and maximum are those of calls: not if none has ended. */
 static bool has_single(const struct call_sums *s)
 {
-    bool open = s->open || s->left > 0;
-    double most_ns = (double)s->calls * ((double)s->most_ns + 1) + 1000;
-    return s->ended && (uint64_t)s->left < s->calls &&
-           (open || !s->total || (double)s->total_ns <= most_ns);
+    return s->ended && (uint64_t)s->left < s->calls;
+}
+
+/* Returns whether a mean may be that of the calls between minimum and maximum: calls that have not
+ * ended, as those of a coroutine that is suspended, have times, too.  (Times are rounded
+ * individually.) */
+static bool is_mean(const struct call_sums *s, int64_t mean_ns, int64_t least_ns, int64_t most_ns)
+{
+    bool complete = !s->open && !s->left;
+    return mean_ns >= 0 &&
+           (complete || !has_single(s) || (mean_ns >= least_ns - 1 && mean_ns <= most_ns + 1));
 }
 
 static void set_single(struct table_cell *cells, const struct call_sums *s)
 {
-    if (s->total && calls_mean_total(s) >= 0)
+    if (s->total && is_mean(s, calls_mean_total(s), s->least_ns, s->most_ns))
         cells[MEAN] = table_cell_number(calls_mean_total(s));
-    if (call_profile_cpu_known(s) && calls_mean_cpu(s) >= 0)
+    if (call_profile_cpu_known(s) && is_mean(s, calls_mean_cpu(s), s->cpu_least_ns, s->cpu_most_ns))
         cells[CPU_MEAN] = table_cell_number(calls_mean_cpu(s));
     if (!has_single(s))
         return;

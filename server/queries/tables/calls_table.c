@@ -1,15 +1,84 @@
 /* Table of calls: how often each function was called, and its times (server/timing/call_profile.h).
  */
+#include "base/alloc.h"
+#include "base/map.h"
 #include "server/queries/tables/calls_rows.h"
-#include "server/queries/tables/creator_functions.h"
 #include "server/queries/tables/overlaps.h"
 #include "server/queries/tables/scope_numbers.h"
-#include "server/timing/profile_range.h"
+#include "server/queries/tables/table_query.h"
 #include "server/run/run.h"
-#include "base/alloc.h"
+#include "server/timing/call_contexts.h"
+#include "server/timing/intervals.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- functions in which a thread was created: those that its creator had open at that time, and
+ * those in which the creator itself was created ---- */
+
+#define CREATOR_FUNCTIONS_DEPTH 64u /* maximum length of the chain of creators */
+
+/* Zero-initialize it. */
+struct creator_functions {
+    uint32_t line; /* line of the creator that was looked up last; 0: none */
+    size_t count; /* number of contexts of that thread */
+    uint32_t *scopes; /* scope number of each of them */
+};
+
+/* Returns the call context of the creating event, which is that of the creator; 0 for the thread
+ * itself, or if not known. */
+static uint32_t creator_functions_context(const struct run *run, uint64_t position,
+                                          uint32_t creator)
+{
+    if (position == NO_POSITION || position < order_first(run->order))
+        return 0;
+    struct order_event e = order_event(run->order, position);
+    const struct site *site = site_table_at(&run->sites, e.site);
+    return site && site->thread == creator ? site->context : 0;
+}
+
+static void creator_functions_load(struct creator_functions *creators,
+                                   const struct table_view *view, struct scope_numbers *scopes,
+                                   const struct call_context_thread *creator)
+{
+    if (creators->line == creator->line && creators->count == creator->count)
+        return;
+    free(creators->scopes);
+    creators->scopes = scope_numbers_of(scopes, view->run, creator);
+    creators->line = creator->line;
+    creators->count = creator->count;
+}
+
+/* Adds to a set the scopes in which the thread of a line was created; none if its creator measured
+ * no calls. */
+static void creator_functions_within(struct creator_functions *creators,
+                                     const struct table_view *view, struct scope_numbers *scopes,
+                                     uint32_t line, struct map *within)
+{
+    for (uint32_t depth = 0; depth < CREATOR_FUNCTIONS_DEPTH; depth++) {
+        const struct thread_timeline *course = intervals_for_thread(view->measured, line);
+        if (!course || !course->maker)
+            return;
+        const struct call_context_thread *creator =
+            call_contexts_of_line(&view->run->contexts, course->maker);
+        uint32_t c =
+            creator ? creator_functions_context(view->run, course->made, course->maker) : 0;
+        if (c && c < creator->count)
+            creator_functions_load(creators, view, scopes, creator);
+        for (; creator && c && c < creator->count; c = creator->items[c].sums.is.parent)
+            map_put(within, creators->scopes[c], 0, creators);
+        line = course->maker;
+    }
+}
+
+/* Frees the memory; it is empty then. */
+static void creator_functions_free(struct creator_functions *creators)
+{
+    free(creators->scopes);
+    *creators = (struct creator_functions){0};
+}
+
+/* ---- the table ---- */
 
 /* The calls of one thread, or of all threads. */
 struct calls_timed {
@@ -292,26 +361,39 @@ static void add_concurrent(const struct calls_work *w, const struct call_sums *a
                "records, once the program has ended");
 }
 
-/* Returns how many created threads recorded nothing, and hence no calls. */
-static uint32_t count_silent(const struct table_view *view)
+/* Returns how many threads recorded something; or how many were created and recorded nothing, and
+ * hence no calls. */
+static uint32_t calls_table_count_threads(const struct table_view *view, bool recorded)
 {
-    uint32_t silent = 0;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < view->measured->thread_count; i++) {
         const struct thread_timeline *c = &view->measured->threads[i];
-        silent += c->made_ns != INTERVALS_NEVER && c->start_ns == INTERVALS_NEVER &&
-                  table_wants(view, c->thread) && table_lives(view, c->thread);
+        bool started = c->start_ns != INTERVALS_NEVER;
+        count += (recorded ? started : !started && c->made_ns != INTERVALS_NEVER) &&
+                 table_wants(view, c->thread) && table_lives(view, c->thread);
     }
-    return silent;
+    return count;
 }
 
 static void add_silent(const struct calls_work *w, struct result_table *t)
 {
-    uint32_t silent = has_range(w->view) ? 0 : count_silent(w->view);
+    uint32_t silent = has_range(w->view) ? 0 : calls_table_count_threads(w->view, false);
     if (silent)
         table_add_note(t,
                        "%u created thread%s recorded nothing; %s calls are missing (see poet stat "
                        "for what was not traced)",
                        silent, silent == 1 ? "" : "s", silent == 1 ? "its" : "their");
+}
+
+static void add_unmeasured(const struct calls_work *w, struct result_table *t)
+{
+    uint32_t recorded = calls_table_count_threads(w->view, true),
+             uncalled = recorded > w->threads ? recorded - w->threads : 0;
+    if (untraced_reasons_calls(w->view->run) && uncalled)
+        table_add_note(t,
+                       "calls of up to %u thread%s are missing: measurements could not be shared "
+                       "with the server (limit on file size, out of memory, or a slow server)",
+                       uncalled, uncalled == 1 ? "" : "s");
 }
 
 static void add_lost(const struct calls_work *w, const struct call_sums *all,
@@ -417,6 +499,10 @@ static void add_notes(const struct calls_work *w, const struct call_sums *all,
                           "states lists the threads");
         return;
     }
+    if (!w->threads && untraced_reasons_calls(w->view->run)) {
+        add_unmeasured(w, t);
+        return;
+    }
     if (!w->threads) {
         table_add_note(t,
                        "no function profile: compile with poetcc -profile and enable calls (poet "
@@ -436,6 +522,8 @@ static void add_notes(const struct calls_work *w, const struct call_sums *all,
     add_nested(all, t);
     add_concurrent(w, all, t);
     add_silent(w, t);
+    if (!has_range(w->view))
+        add_unmeasured(w, t);
     add_lost(w, all, t);
 }
 

@@ -20,6 +20,10 @@ static const struct {
         {"CPU contention", "CPU contention (%u threads runnable without a CPU)",
          "run fewer threads at a time or use more CPUs; if other programs use the CPUs, "
          "measure again on an idle machine"},
+    [FINDING_ROW_WORKERS] = {"too few worker threads",
+                             "too few worker threads (%u tasks runnable on none)",
+                             "give the runtime more worker threads (processors), if there are CPUs "
+                             "for them, or run fewer tasks at a time"},
     [FINDING_ROW_ENDS] = {"exited long before it was joined",
                           "%u threads exited long before they were joined",
                           "harmless unless the code after the join could have started earlier"},
@@ -35,6 +39,10 @@ static const struct {
         {"overtaken: other threads reacquired the lock while it waited", NULL,
          "the releasing thread reacquires before the waiter runs; leave the lock free "
          "longer or use a fair lock (FIFO, writer-preferring)"},
+    [FINDING_ROW_PREEMPTED] =
+        {"preempted lock holder: it was runnable while another thread ran on its CPU", NULL,
+         "shorten the critical section; if the waiter has a higher priority, this is priority "
+         "inversion: let the holder run with it (PTHREAD_PRIO_INHERIT)"},
     [FINDING_ROW_KEEPER] = {"bottleneck thread: other threads wait mostly for it", NULL, NULL},
     [FINDING_ROW_NOTHING] =
         {"useless wake-ups (waits again immediately)",
@@ -68,6 +76,8 @@ void finding_rows_columns(struct result_table *t)
         [FINDING_ROW_LET_GO_AT] = {"unblocked_at", "unblocked at", .kind = TABLE_PLACE},
         [FINDING_ROW_EVENT] = {"event", "event", .kind = TABLE_EVENT},
         [FINDING_ROW_GAIN] = {"gain_ns", "estimated gain", .kind = TABLE_NS, .detail = true},
+        [FINDING_ROW_ON_CPU] = {"on_cpu", "ran on its CPU", .kind = TABLE_LINE, .detail = true},
+        [FINDING_ROW_WAITED] = {"wait_ns", "of a wait of", .kind = TABLE_NS, .detail = true},
     };
     table_add_columns(t, columns, sizeof columns / sizeof *columns);
 }
@@ -86,11 +96,13 @@ static char *finding_rows_kind_text(enum finding_row_kind kind, uint32_t threads
      1u << FINDING_ROW_UNEXPLAINED)
 
 /* Returns by how much the run could be shorter without it: the share that it takes of the lifetimes
- * of its threads, or of the run.  An estimate: they need not be on the critical path. */
+ * of its threads, or of the run, and no more than it takes itself: threads may live for a small
+ * part of the run.  An estimate: they need not be on the critical path. */
 static int64_t finding_rows_gain_ns(const struct finding_rows *h, int64_t ns, int64_t of_ns)
 {
     double share = of_ns > 0 ? (double)ns / (double)of_ns : 0;
-    return (int64_t)((share < 1 ? share : 1) * (double)h->run_ns);
+    int64_t gain_ns = (int64_t)((share < 1 ? share : 1) * (double)h->run_ns);
+    return gain_ns < ns ? gain_ns : ns;
 }
 
 struct table_cell *finding_rows_add(struct finding_rows *h, enum finding_row_kind kind,
@@ -156,13 +168,21 @@ void finding_rows_advise(const struct finding_rows *h)
                            finding_rows_texts[kind].one, finding_rows_texts[kind].advice);
 }
 
-int64_t finding_rows_life(const struct finding_rows *h, uint32_t thread)
+int64_t finding_rows_life(struct finding_rows *h, uint32_t thread)
 {
-    const struct thread_timeline *c = intervals_for_thread(h->view->measured, thread);
+    const struct intervals *all = h->view->measured;
+    const struct thread_timeline *c = intervals_for_thread(all, thread);
     struct thread_states s = {0};
-    if (c)
+    if (!c)
+        return 0;
+    if (!h->lives)
+        h->lives = xcalloc(all->thread_count, sizeof *h->lives);
+    int64_t *life = &h->lives[c - all->threads];
+    if (!*life) {
         thread_states_sum(&h->view->lives, c, h->view->from_ns, table_until(h->view, c), &s);
-    return s.life_ns;
+        *life = 1 + s.life_ns;
+    }
+    return *life - 1;
 }
 
 int64_t finding_rows_until(const struct finding_rows *h, uint32_t thread)

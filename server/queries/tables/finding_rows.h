@@ -21,13 +21,16 @@ enum finding_column {
     FINDING_ROW_WHERE,
     FINDING_ROW_LET_GO_AT,
     FINDING_ROW_EVENT,
-    FINDING_ROW_GAIN
+    FINDING_ROW_GAIN,
+    FINDING_ROW_ON_CPU, /* the thread that ran on the CPU of the one that ended the wait, */
+    FINDING_ROW_WAITED  /* of how long a wait */
 };
 
 enum finding_row_kind {
     FINDING_ROW_OPEN,     /* waits that have not ended */
     FINDING_ROW_PATH,     /* the thread that dominates the critical path */
     FINDING_ROW_PROCESSOR, /* threads that were runnable, but had no CPU */
+    FINDING_ROW_WORKERS, /* tasks of a runtime that were runnable, but on no worker thread */
     FINDING_ROW_READY,    /* threads with a long wake-up latency */
     FINDING_ROW_ENDS,     /* threads that exited long before they were joined */
     FINDING_ROW_LOCK,     /* waits for a lock */
@@ -35,6 +38,7 @@ enum finding_row_kind {
     FINDING_ROW_GIVEN,
     FINDING_ROW_ALWAYS,   /* an object that a thread waits for nearly all the time */
     FINDING_ROW_RETAKEN,  /* waits in which another thread acquired it more than once */
+    FINDING_ROW_PREEMPTED, /* waits for a lock whose holder was displaced by another thread */
     FINDING_ROW_KEEPER,   /* the thread that other threads mostly wait for */
     FINDING_ROW_NOTHING,  /* threads that wait again immediately after each wake-up */
     FINDING_ROW_CLOCK,    /* waits that timed out */
@@ -51,6 +55,7 @@ struct finding_rows {
     struct result_table *table;
     int64_t run_ns;
     uint32_t used; /* bit mask of the kinds in the table */
+    int64_t *lives; /* by thread index: 1 + its lifetime, 0 not computed yet; to be freed */
 };
 
 void finding_rows_columns(struct result_table *table);
@@ -68,8 +73,13 @@ void finding_rows_release(const struct finding_rows *h, struct table_cell *cells
 /* Adds notes with advice for each kind of finding that was added. */
 void finding_rows_advise(const struct finding_rows *h);
 
+/* Add the findings about locks, and about semaphores whose units their holders release
+ * (lock_contention.c); and about patterns of waits (wait_patterns.c). */
+void lock_contention_add_findings(struct finding_rows *hinting);
+void wait_patterns_add_findings(struct finding_rows *hinting);
+
 /* Returns the lifetime of a thread within the range. */
-int64_t finding_rows_life(const struct finding_rows *h, uint32_t thread);
+int64_t finding_rows_life(struct finding_rows *h, uint32_t thread);
 /* Returns the end of what counts of the thread: of the range, or of the requested past. */
 int64_t finding_rows_until(const struct finding_rows *h, uint32_t thread);
 /* Returns the part of a wait, or of a wait interval, that lies in the range; 0 if none does. */

@@ -1,8 +1,7 @@
 /* Table of findings: what to look at first in a run.  Each is a fact above a stated threshold, with
  * the event to look at first. */
 #include "base/alloc.h"
-#include "server/queries/tables/lock_contention.h"
-#include "server/queries/tables/wait_patterns.h"
+#include "server/queries/tables/finding_rows.h"
 #include "server/queries/tables/cpu_source.h"
 #include "server/analysis/critical_path.h"
 #include "server/run/event_times.h"
@@ -105,17 +104,20 @@ static void findings_table_check_cpu_shortage(const struct table_view *view,
 }
 
 static void findings_table_check_thread(struct finding_rows *h, const struct thread_timeline *c,
-                                        struct finding_ends *ends, struct finding_ends *without)
+                                        struct finding_ends *ends, struct finding_ends *without,
+                                        struct finding_ends *unplaced)
 {
     const struct table_view *view = h->view;
     struct thread_states s;
     thread_states_sum(&view->lives, c, view->from_ns, table_until(view, c), &s);
     if (!s.life_ns || !table_wants(view, c->thread) || !table_lives(view, c->thread))
         return;
-    findings_table_check_cpu_shortage(view, c, &s, without);
+    bool placed = cpu_states_is_placed_task(view->lives.spans, c->thread);
+    findings_table_check_cpu_shortage(view, c, &s, placed ? unplaced : without);
     int64_t ready = s.let_go_ns, left = s.of[THREAD_STATE_EXITED].total_ns;
     struct table_cell *cells = NULL;
-    if (ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns && ready > s.active_ns)
+    if (!placed && ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns &&
+        ready > s.active_ns)
         cells = finding_rows_add(h, FINDING_ROW_READY, 1, c->thread, ready, s.life_ns,
                                  table_event(view, c->start));
     if (cells && !cpu_source_known(view, c)) /* else other times are among them */
@@ -125,12 +127,12 @@ static void findings_table_check_thread(struct finding_rows *h, const struct thr
     add_end(ends, c, left, s.life_ns);
 }
 
-static void add_without(struct finding_rows *h, const struct finding_ends *without)
+static void add_without(struct finding_rows *h, enum finding_row_kind kind,
+                        const struct finding_ends *without)
 {
     if (without->count)
-        finding_rows_add(h, FINDING_ROW_PROCESSOR, without->count, without->worst->thread,
-                         without->all_ns, without->lives_ns,
-                         table_event(h->view, without->worst->start));
+        finding_rows_add(h, kind, without->count, without->worst->thread, without->all_ns,
+                         without->lives_ns, table_event(h->view, without->worst->start));
 }
 
 static void add_ends(struct finding_rows *h, const struct finding_ends *ends)
@@ -264,21 +266,23 @@ static int64_t length_of(const struct table_view *view)
 static void findings_table_fill(void *work, const struct table_view *view, struct result_table *t)
 {
     struct finding_rows h = {.view = view, .table = t, .run_ns = length_of(view)};
-    struct finding_ends ends = {0}, without = {0};
+    struct finding_ends ends = {0}, without = {0}, unplaced = {0};
     t->title = xstrdup("findings");
     finding_rows_columns(t);
     findings_table_check_open_waits(&h);
     findings_table_check_critical_path(&h, work);
     for (uint32_t i = 0; i < view->measured->thread_count; i++)
-        findings_table_check_thread(&h, &view->measured->threads[i], &ends, &without);
+        findings_table_check_thread(&h, &view->measured->threads[i], &ends, &without, &unplaced);
     add_ends(&h, &ends);
-    add_without(&h, &without);
+    add_without(&h, FINDING_ROW_PROCESSOR, &without);
+    add_without(&h, FINDING_ROW_WORKERS, &unplaced);
     lock_contention_add_findings(&h);
     findings_table_check_holders(&h);
     wait_patterns_add_findings(&h);
     findings_table_check_unattributed(&h);
     table_arrange(t, view->request, "duration_ns");
     finding_rows_advise(&h);
+    free(h.lives);
     if (!t->row_count)
         table_add_note(t,
                        "no findings: no thread spends %.0f %% of its lifetime waiting for one "

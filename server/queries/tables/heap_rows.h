@@ -62,16 +62,4 @@ struct heap_row_tree {
 void heap_rows_grow(struct heap_row_tree *tree, const struct heap_row *row);
 void heap_rows_tree_free(struct heap_row_tree *tree); /* frees the memory; it is empty then */
 
-/* Returns allocated minus freed, at least 0: the program runs while its counters are read, so a
- * free may be counted before its allocation. */
-uint64_t heap_notes_difference(uint64_t taken, uint64_t freed);
-/* Returns the number of blocks not freed. */
-uint64_t heap_notes_blocks_left(const struct heap_allocated *sum);
-struct table_cell heap_notes_program(const struct table_view *view, uint32_t process);
-/* Add notes: how complete the stacks are, the maximum in use, and what is left out (`apart`), not
- * traced or unknown. */
-void heap_notes_add_depth(const struct heap_row *rows, size_t n, struct result_table *table);
-void heap_notes_add(const struct table_view *view, struct result_table *table,
-                    const struct heap_allocated *apart);
-
 #endif

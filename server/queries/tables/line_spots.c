@@ -1,7 +1,7 @@
 #include "server/queries/tables/line_spots.h"
 
 #include "base/alloc.h"
-#include "server/analysis/segment_ids.h"
+#include "server/analysis/segment_sums.h"
 #include "server/run/call_sites.h"
 
 #include <stdlib.h>

@@ -59,7 +59,7 @@ uint32_t line_spots_place(struct line_spots *spots, const struct run *run,
 struct line_spot *line_spots_at(struct line_spots *spots, enum line_spot_kind is, uint32_t place,
                                 uint32_t other);
 /* Returns the spot of a code segment as numbered in attributions and paths
- * (server/analysis/segment_ids.h). */
+ * (server/analysis/segment_sums.h). */
 struct line_spot *line_spots_step(struct line_spots *spots, const struct table_view *view,
                                   uint32_t step);
 /* Sets the event that represents the spot, if it is the longest so far. */

@@ -1,11 +1,15 @@
-#include "server/queries/tables/lock_contention.h"
-
-#include "base/map.h"
+/* Findings about lock contention: locks, and semaphores whose units are released by their
+ * holders. */
 #include "base/alloc.h"
+#include "base/extremes.h"
+#include "base/map.h"
+#include "server/queries/tables/finding_rows.h"
 
 #include <stdlib.h>
 
 #define ALWAYS_SHARE 0.8 /* minimum share of the run in which any thread waits for the object */
+#define DISPLACED_LEAST_NS 10000000 /* minimum time for which the holder of a lock was displaced, */
+#define DISPLACED_SHARE 0.8 /* and its minimum share of a wait for the lock */
 #define RETAKEN_LEAST 4u /* minimum number of times that others acquired it again during a wait */
 
 /* The waits of one thread for one object. */
@@ -243,6 +247,44 @@ static void lock_contention_check_reacquired(struct lock_contention *f)
     }
 }
 
+/* Adds a finding for the wait in which the holder was displaced for the longest time. */
+static void lock_contention_check_displaced(struct lock_contention *f)
+{
+    const struct table_view *view = f->hinting->view;
+    const struct intervals *all = lock_contention_intervals(f);
+    uint32_t worst = 0, worst_by = 0;
+    int64_t most_ns = 0, waited_ns = 1;
+    for (uint32_t i = 0; i < all->segment_count; i++) {
+        const struct wait_interval *s = &all->segments[i];
+        const struct wait_record *w = &all->waits[s->wait];
+        int64_t ns = s->class == WAIT_CONTENTION ? finding_rows_segment_ns(f->hinting, i) : 0;
+        uint32_t by = 0;
+        if (ns < DISPLACED_LEAST_NS || ns <= most_ns || !table_wants(view, w->thread))
+            continue;
+        int64_t least_ns = int64_max(int64_max(most_ns + 1, DISPLACED_LEAST_NS),
+                                     (int64_t)(DISPLACED_SHARE * (double)ns)),
+                displaced_ns = cpu_states_displaced_ns(view->lives.spans, all, s->thread,
+                                                       s->to_ns - ns, s->to_ns, least_ns, &by);
+        if (!displaced_ns || by == w->thread)
+            continue;
+        worst = i;
+        worst_by = by;
+        most_ns = displaced_ns;
+        waited_ns = ns;
+    }
+    const struct wait_record *w = most_ns ? &all->waits[all->segments[worst].wait] : NULL;
+    struct table_cell *cells =
+        w ? finding_rows_add(f->hinting, FINDING_ROW_PREEMPTED, 1, w->thread, most_ns,
+                             finding_rows_life(f->hinting, w->thread), table_event(view, w->begin))
+          : NULL;
+    if (!cells)
+        return;
+    finding_rows_release(f->hinting, cells, &all->segments[worst]);
+    finding_rows_wait(f->hinting, cells, w, 1);
+    cells[FINDING_ROW_ON_CPU] = table_cell_line(worst_by);
+    cells[FINDING_ROW_WAITED] = table_cell_number(waited_ns);
+}
+
 void lock_contention_add_findings(struct finding_rows *hinting)
 {
     struct lock_contention f = {.hinting = hinting};
@@ -250,6 +292,7 @@ void lock_contention_add_findings(struct finding_rows *hinting)
     lock_contention_find_waits(&f);
     lock_contention_check_locks(&f);
     lock_contention_check_reacquired(&f);
+    lock_contention_check_displaced(&f);
     free(f.seen);
     free(f.items);
     free(f.sieges);

@@ -2,9 +2,8 @@
  * events of a run (config/metric_rules.h).  Option "metrics": the text of such a file. */
 #include "config/metric_rules.h"
 
-#include "config/formula.h"
-#include "base/map.h"
 #include "base/alloc.h"
+#include "base/map.h"
 #include "server/queries/tables/program_metric_rows.h"
 #include "server/run/event_times.h"
 

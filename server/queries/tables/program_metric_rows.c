@@ -1,7 +1,7 @@
 #include "server/queries/tables/program_metric_rows.h"
 
 #include "base/alloc.h"
-#include "server/run/program_metrics.h"
+#include "server/run/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -261,14 +261,6 @@ void metric_rows_fill(const struct table_view *view, bool by_thread, struct resu
 }
 
 /* ---- values for formulas ---- */
-
-bool metric_rows_named(const struct run *run, const char *name)
-{
-    bool named = false;
-    for (size_t i = 0; i < program_metrics_names(run) && !named; i++)
-        named = strcmp(program_metrics_name_at(run, i)->name, name) == 0;
-    return named;
-}
 
 static bool value_of(const struct metric_row *row, double *value)
 {

@@ -1,5 +1,5 @@
 /* Rows of the table of metrics for the metrics that programs maintain themselves
- * (server/run/program_metrics.h). */
+ * (server/run/metrics.h). */
 #ifndef SERVER_QUERIES_TABLES_PROGRAM_METRIC_ROWS_H
 #define SERVER_QUERIES_TABLES_PROGRAM_METRIC_ROWS_H
 
@@ -39,6 +39,5 @@ void metric_rows_fill(const struct table_view *view, bool by_thread, struct resu
 /* Sets the value that a formula uses for a metric's name, over all threads.  Returns false if there
  * is no such metric or it has no value. */
 bool metric_rows_value(const struct run *run, const char *name, double *value);
-bool metric_rows_named(const struct run *run, const char *name);
 
 #endif

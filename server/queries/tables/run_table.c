@@ -2,7 +2,7 @@
  * data is. */
 #include "base/alloc.h"
 #include "server/queries/tables/table_query.h"
-#include "server/run/os_metrics.h"
+#include "server/run/metrics.h"
 #include "server/run/untraced_reasons.h"
 #include "wire/os_usage.h"
 

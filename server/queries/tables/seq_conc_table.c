@@ -1,7 +1,7 @@
 /* Table of sequential and concurrent calls, by the state of their callers
  * (server/timing/seq_conc.h).  A row of depth 0 is a function in a state; below it are its callees,
  * first by case, then single ones. */
-#include "server/queries/tables/entry_records.h"
+#include "server/queries/tables/entries_table.h"
 #include "server/timing/seq_conc.h"
 #include "base/lower_bound.h"
 #include "base/alloc.h"

@@ -8,6 +8,7 @@
 #include "server/queries/attribution_cache.h"
 #include "server/queries/interval_cache.h"
 #include "server/queries/tables/attribution_cells.h"
+#include "server/queries/tables/path_baseline.h"
 #include "server/analysis/wait_groups.h"
 #include "server/analysis/critical_path.h"
 #include "server/timing/call_profile.h"
@@ -66,19 +67,6 @@ static void source_table_add_groups(struct source_work *w, const struct table_vi
     w->groups.grouping = grouping;
 }
 
-/* Sets the event at which the path ends, as the table of the critical path does. */
-static void source_table_set_target(struct source_work *w, const struct table_view *view)
-{
-    const struct table_request *r = view->request;
-    struct event_id at = r->past_of.line              ? r->past_of
-                         : r->to.is == TABLE_AT_EVENT ? r->to.event
-                                                      : (struct event_id){0};
-    uint64_t position = at.line ? order_position(view->run->order, at) : NO_POSITION;
-    uint32_t thread = position == NO_POSITION ? 0 : order_event(view->run->order, position).thread;
-    critical_path_begin(&w->path, view->measured, thread,
-                        thread ? event_times_fitted(view->run, position) : view->to_ns);
-}
-
 static void source_table_request_calls(struct source_work *w, const struct table_view *view)
 {
     w->contexts =
@@ -97,7 +85,7 @@ static void *source_table_begin(const struct table_view *view, char **problem)
         return NULL;
     }
     source_table_add_groups(w, view);
-    source_table_set_target(w, view);
+    path_baseline_begin_path(&w->path, view, path_baseline_target(view));
     if (is_whole(view))
         source_table_request_calls(w, view);
     return w;
@@ -338,10 +326,7 @@ static void source_table_fill(void *work, const struct table_view *view, struct 
 static void free_work(void *work)
 {
     struct source_work *w = work;
-    if (w->again && w->again == interval_cache_generation(w->causing.run))
-        attribution_cache_release(w->causing.run, w->groups);
-    else
-        wait_groups_free(&w->groups);
+    attribution_cache_release(w->causing.run, w->groups, w->again);
     attribution_cells_free(&w->causing);
     critical_path_free(&w->path);
     line_spots_free(&w->spots);

@@ -1,21 +1,26 @@
-/* Table of states: how each thread spent its lifetime; a row per thread, or per state of each. */
+/* Tables of states: how each thread spent its lifetime, with a row per thread, or per state of
+ * each; and the state intervals of each thread in order, with begin, duration, and the call site
+ * where each began. */
 #include "base/alloc.h"
 #include "server/queries/tables/cpu_source.h"
 #include "server/queries/tables/lifetime_sweep.h"
+#include "server/queries/tables/placement_tables.h"
 #include "server/timing/thread_states.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_split(unsigned state)
+/* ---- table of states ---- */
+
+static bool states_table_is_split(unsigned state)
 {
     return state == THREAD_STATE_RUNNING || state == THREAD_STATE_RUNNABLE ||
            state == THREAD_STATE_OFF_CPU;
 }
 
 /* Adds columns for count, minimum and maximum of a state. */
-static void add_details(struct result_table *t, unsigned state, const char *source)
+static void states_table_add_details(struct result_table *t, unsigned state, const char *source)
 {
     static const char *const names[] = {"count", "min_ns", "max_ns"}, *const titles[] = {
                                                                           "count", "min", "max"};
@@ -29,26 +34,26 @@ static void add_details(struct result_table *t, unsigned state, const char *sour
     }
 }
 
-static bool has_details(unsigned state)
+static bool states_table_has_details(unsigned state)
 {
     return state == THREAD_STATE_RUNNABLE || state == THREAD_STATE_RUNNING ||
            state == THREAD_STATE_BLOCKED;
 }
 
 /* source: that of the states between waits. */
-static void add_columns(struct result_table *t, const char *source)
+static void states_table_add_columns(struct result_table *t, const char *source)
 {
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
     for (unsigned state = 0; state < THREAD_STATES; state++) {
         char name[40];
         snprintf(name, sizeof name, "%s_ns", thread_state_key(state));
         table_add_column(t, name, thread_state_name(state), TABLE_NS,
-                         is_split(state) ? source : NULL);
+                         states_table_is_split(state) ? source : NULL);
     }
     table_add_column(t, "lifetime_ns", "lifetime", TABLE_NS, NULL);
     for (unsigned state = 0; state < THREAD_STATES; state++)
-        if (has_details(state))
-            add_details(t, state, source);
+        if (states_table_has_details(state))
+            states_table_add_details(t, state, source);
     table_add_column(t, "start_ns", "start", TABLE_NS, NULL);
     table_detail(t);
     table_add_column(t, "end_ns", "end", TABLE_NS, NULL);
@@ -73,8 +78,8 @@ static void states_table_set_lifetime(struct table_cell *cells, const struct tab
 
 /* Sets the sums of all states. split: the time between waits is divided by CPU time.  Returns
  * the cell after the last one. */
-static struct table_cell *set_sums(struct table_cell *cells, const struct thread_states *s,
-                                   bool split)
+static struct table_cell *states_table_set_sums(struct table_cell *cells,
+                                                const struct thread_states *s, bool split)
 {
     struct table_cell *cell = cells + 1;
     for (unsigned state = 0; state < THREAD_STATES; state++, cell++)
@@ -83,7 +88,7 @@ static struct table_cell *set_sums(struct table_cell *cells, const struct thread
     *cell++ = table_cell_number(s->life_ns);
     for (unsigned state = 0; state < THREAD_STATES; state++) {
         const struct state_sum *sum = &s->of[state];
-        if (!has_details(state))
+        if (!states_table_has_details(state))
             continue;
         *cell++ = table_cell_number((int64_t)sum->count);
         *cell++ = sum->count ? table_cell_number(sum->least_ns) : (struct table_cell){0};
@@ -125,36 +130,40 @@ static bool states_table_step(void *work, uint64_t *budget)
     return is == LIFETIME_SWEEP_DONE;
 }
 
-static const struct thread_timeline *course_at(const struct table_view *view, uint32_t i)
+static const struct thread_timeline *states_table_course_at(const struct table_view *view,
+                                                            uint32_t i)
 {
     return &view->measured->threads[i];
 }
 
-static struct cpu_source_counts count_sources(const struct states_work *m,
-                                              const struct table_view *view, uint32_t count)
+static struct cpu_source_counts states_table_count_sources(const struct states_work *m,
+                                                           const struct table_view *view,
+                                                           uint32_t count)
 {
     struct cpu_source_counts sources = {0};
     for (uint32_t i = 0; i < count; i++)
         if (m->threads[i].life_ns)
-            cpu_source_row(&sources, view, course_at(view, i));
+            cpu_source_row(&sources, view, states_table_course_at(view, i));
     return sources;
 }
 
-static void add_thread(const struct table_view *view, const struct thread_timeline *course,
-                       const struct thread_states *sums, struct result_table *t)
+static void states_table_add_thread(const struct table_view *view,
+                                    const struct thread_timeline *course,
+                                    const struct thread_states *sums, struct result_table *t)
 {
     struct table_cell *cells = table_add_row(t, 0, table_event(view, course->start));
     if (!cells)
         return;
     cells[0] = table_cell_line(course->thread);
-    cells = set_sums(cells, sums, cpu_source_known(view, course));
+    cells = states_table_set_sums(cells, sums, cpu_source_known(view, course));
     states_table_set_lifetime(cells, view, course);
     cells[2] = table_cell_number(sums->estimated_ns);
     table_row_line(t, course->thread);
 }
 
-static void add_notes(struct result_table *t, const struct table_view *view,
-                      const struct thread_states *all, const struct cpu_source_counts *sources)
+static void states_table_add_notes(struct result_table *t, const struct table_view *view,
+                                   const struct thread_states *all,
+                                   const struct cpu_source_counts *sources)
 {
     if (all->unexplained)
         table_add_note(t, "%.3f ms of blocked time (%llu wait%s) is unattributed",
@@ -167,13 +176,13 @@ static void add_notes(struct result_table *t, const struct table_view *view,
 
 enum state_column { THREAD, STATE, TOTAL, SHARE, COUNT, MIN, MAX };
 
-static bool is_by_state(const struct table_view *view)
+static bool states_table_is_by_state(const struct table_view *view)
 {
     return strcmp(view->request->by, "state") == 0;
 }
 
 /* source: that of the states between waits. */
-static void add_state_columns(struct result_table *t, const char *source)
+static void states_table_add_state_columns(struct result_table *t, const char *source)
 {
     const struct column_definition columns[] = {
         [THREAD] = {"thread", "thread", .kind = TABLE_LINE},
@@ -187,8 +196,9 @@ static void add_state_columns(struct result_table *t, const char *source)
 }
 
 /* Adds a row for each state that the thread was in. */
-static void add_states(const struct table_view *view, const struct thread_timeline *course,
-                       const struct thread_states *sums, struct result_table *t)
+static void states_table_add_states(const struct table_view *view,
+                                    const struct thread_timeline *course,
+                                    const struct thread_states *sums, struct result_table *t)
 {
     for (unsigned state = 0; state < THREAD_STATES; state++) {
         const struct state_sum *sum = &sums->of[state];
@@ -210,7 +220,7 @@ static void add_states(const struct table_view *view, const struct thread_timeli
 }
 
 /* Adds a note about threads that were killed: their last event is not their end. */
-static void note_cut(struct result_table *t, const struct table_view *view)
+static void states_table_note_cut(struct result_table *t, const struct table_view *view)
 {
     const struct intervals *all = view->measured;
     int64_t ended = view->run->clock.ended_ns, begin, end;
@@ -231,7 +241,7 @@ static void note_cut(struct result_table *t, const struct table_view *view)
 }
 
 /* Adds one row for all omitted threads, for the option "others". */
-static void add_others(struct result_table *t, uint32_t others)
+static void states_table_add_others(struct result_table *t, uint32_t others)
 {
     char *words = xasprintf("%u other%s", others, others == 1 ? "" : "s");
     uint32_t shown = t->row_count;
@@ -248,15 +258,16 @@ static void add_others(struct result_table *t, uint32_t others)
     free(words);
 }
 
-static void add_rows(const struct table_view *view, const struct thread_timeline *course,
-                     const struct thread_states *sums, struct result_table *t)
+static void states_table_add_rows(const struct table_view *view,
+                                  const struct thread_timeline *course,
+                                  const struct thread_states *sums, struct result_table *t)
 {
     if (!sums->life_ns)
         return;
-    if (is_by_state(view))
-        add_states(view, course, sums, t);
+    if (states_table_is_by_state(view))
+        states_table_add_states(view, course, sums, t);
     else
-        add_thread(view, course, sums, t);
+        states_table_add_thread(view, course, sums, t);
 }
 
 static void states_table_fill(void *work, const struct table_view *view, struct result_table *t)
@@ -265,28 +276,30 @@ static void states_table_fill(void *work, const struct table_view *view, struct 
     struct thread_states all = {0};
     uint32_t threads = view->measured->thread_count;
     threads = m->sweep.thread < threads ? m->sweep.thread : threads;
-    struct cpu_source_counts sources = count_sources(m, view, threads);
+    struct cpu_source_counts sources = states_table_count_sources(m, view, threads);
     const char *source = cpu_source_text(&sources);
     t->title = xstrdup("states");
-    is_by_state(view) ? add_state_columns(t, source) : add_columns(t, source);
+    states_table_is_by_state(view) ? states_table_add_state_columns(t, source)
+                                   : states_table_add_columns(t, source);
     for (uint32_t i = 0; i < threads; i++) {
-        add_rows(view, course_at(view, i), &m->threads[i], t);
+        states_table_add_rows(view, states_table_course_at(view, i), &m->threads[i], t);
         thread_states_add(&all, &m->threads[i]);
     }
     uint32_t count = t->row_count;
-    if (is_by_state(view))
+    if (states_table_is_by_state(view))
         table_make_total(t)[TOTAL] = table_cell_number(all.life_ns);
     else
-        set_sums(table_make_total(t), &all, cpu_source_any(&sources))[2] =
+        states_table_set_sums(table_make_total(t), &all, cpu_source_any(&sources))[2] =
             table_cell_number(all.estimated_ns);
-    add_notes(t, view, &all, &sources);
-    note_cut(t, view);
+    states_table_add_notes(t, view, &all, &sources);
+    states_table_note_cut(t, view);
     table_arrange(t, view->request, NULL);
-    if (t->row_count < count && !is_by_state(view) && table_option(view->request, "others"))
-        add_others(t, count - t->row_count);
+    if (t->row_count < count && !states_table_is_by_state(view) &&
+        table_option(view->request, "others"))
+        states_table_add_others(t, count - t->row_count);
 }
 
-static void free_work(void *work)
+static void states_table_free(void *work)
 {
     free(((struct states_work *)work)->threads);
     free(work);
@@ -299,4 +312,147 @@ const struct table_preset preset_states = {.what = "states",
                                            .begin = states_table_begin,
                                            .step = states_table_step,
                                            .fill = states_table_fill,
-                                           .free = free_work};
+                                           .free = states_table_free};
+
+/* ---- table of state intervals ---- */
+
+enum spells_column {
+    SPELL_THREAD,
+    SPELL_STATE,
+    SPELL_FROM,
+    SPELL_DURATION,
+    SPELL_ELAPSED,
+    SPELL_LOCATION,
+    SPELL_OBJECT,
+    SPELL_UNATTRIBUTED,
+    SPELL_WORKER,
+    SPELL_ACCURACY
+};
+
+static const struct column_definition spells_table_columns[] = {
+    [SPELL_THREAD] = {"thread", "thread", .kind = TABLE_LINE},
+    [SPELL_STATE] = {"state", "state", .kind = TABLE_TEXT},
+    [SPELL_FROM] = {"from_ns", "from", .kind = TABLE_NS},
+    [SPELL_DURATION] = {"duration_ns", "duration", .kind = TABLE_NS},
+    [SPELL_ELAPSED] = {"elapsed_ns", "elapsed", .kind = TABLE_NS},
+    [SPELL_LOCATION] = {"location", "start location", .kind = TABLE_PLACE},
+    [SPELL_OBJECT] = {"object", "blocked on", .kind = TABLE_LINE},
+    [SPELL_UNATTRIBUTED] = {"unattributed", "cause unknown", .kind = TABLE_TEXT, .detail = true},
+    [SPELL_WORKER] = {"worker", "ran on", .kind = TABLE_TEXT, .source = "placement"},
+    [SPELL_ACCURACY] = {"accuracy", "accuracy", .kind = TABLE_TEXT, .detail = true},
+};
+
+struct interval_listing {
+    struct lifetime_sweep sweep;
+    const struct table_view *view;
+    struct result_table table;
+    uint32_t thread;
+    struct table_cell where; /* of the thread since the last interval; null: it ran, or unknown */
+    int64_t so_far_ns, all_ns; /* sum of the durations so far: of the current thread, of all */
+    bool full;
+    struct cpu_source_counts sources;
+};
+
+static const char *const spells_table_reasons[UNATTRIBUTED_REASONS] = {
+    [UNATTRIBUTED_UNTRACED] = "untraced",
+    [UNATTRIBUTED_LOST] = "lost",
+    [UNATTRIBUTED_OPEN] = "open"};
+
+static void spells_table_add_interval(void *context, const struct thread_state_interval *spell)
+{
+    struct interval_listing *l = context;
+    int64_t took = spell->to_ns - spell->from_ns;
+    bool ran = spell->state == THREAD_STATE_RUNNING || spell->state == THREAD_STATE_CREATED;
+    struct table_cell where = spell->place ? table_cell_place(table_place(l->view, spell->place))
+                              : l->where.is
+                                  ? l->where /* a thread that did not run is still where it was */
+                                  : table_site_cell(l->view, l->thread, spell->position);
+    l->where = ran ? (struct table_cell){0} : where;
+    struct table_cell *cells =
+        l->full ? NULL : table_add_row(&l->table, 0, table_event(l->view, spell->position));
+    l->full |= !cells;
+    l->so_far_ns += took;
+    l->all_ns += took;
+    if (!cells)
+        return;
+    cells[SPELL_THREAD] = table_cell_line(l->thread);
+    cells[SPELL_STATE] = table_cell_text(thread_state_name(spell->state));
+    cells[SPELL_FROM] = table_cell_number(spell->from_ns);
+    cells[SPELL_DURATION] = table_cell_number(took);
+    cells[SPELL_ELAPSED] = table_cell_number(l->so_far_ns);
+    cells[SPELL_LOCATION] = where;
+    cells[SPELL_OBJECT] = table_cell_line(spell->about);
+    if (spell->unexplained < UNATTRIBUTED_REASONS && spells_table_reasons[spell->unexplained])
+        cells[SPELL_UNATTRIBUTED] = table_cell_text(spells_table_reasons[spell->unexplained]);
+    cells[SPELL_ACCURACY] = table_cell_text(thread_state_accuracy(spell->accuracy));
+    char *on = placement_names_text(l->view->lives.spans, l->thread, spell->on);
+    if (on)
+        cells[SPELL_WORKER] = table_cell_text(on);
+    free(on);
+    table_row_line(&l->table, l->thread);
+    table_row_line(&l->table, spell->about);
+}
+
+static void *spells_table_begin(const struct table_view *view, char **problem)
+{
+    struct interval_listing *l = xcalloc(1, sizeof *l);
+    (void)problem;
+    l->view = view;
+    l->table.title = xstrdup("state intervals");
+    table_add_columns(&l->table, spells_table_columns,
+                      sizeof spells_table_columns / sizeof *spells_table_columns);
+    l->table.columns[SPELL_WORKER].detail =
+        !placements_carriers(cpu_states_tasks(view->lives.spans));
+    return l;
+}
+
+#define SPELL_COST 16u /* cost of a row, in intervals */
+
+static bool spells_table_step(void *work, uint64_t *budget)
+{
+    struct interval_listing *l = work;
+    const struct table_view *view = l->view;
+    struct lifetime_piece piece;
+    enum lifetime_sweep_result is;
+    uint64_t left = *budget / SPELL_COST + 1;
+    while ((is = lifetime_sweep_next(&l->sweep, view, &left, &piece)) == LIFETIME_SWEEP_PIECE) {
+        if (!table_lives(view, piece.course->thread))
+            continue;
+        l->thread = piece.course->thread;
+        if (piece.first) {
+            l->so_far_ns = 0;
+            l->where = (struct table_cell){0};
+            cpu_source_row(&l->sources, view, piece.course);
+        }
+        thread_states_visit(&view->lives, piece.course, piece.from_ns, piece.to_ns,
+                            spells_table_add_interval, l);
+    }
+    return is == LIFETIME_SWEEP_DONE;
+}
+
+static void spells_table_fill(void *work, const struct table_view *view, struct result_table *t)
+{
+    struct interval_listing *l = work;
+    table_make_total(&l->table)[SPELL_DURATION] = table_cell_number(l->all_ns);
+    if (l->full)
+        table_add_note(&l->table, "too many rows; narrow the selection (--threads, --from, --to)");
+    cpu_source_note(&l->table, view, &l->sources);
+    table_move(t, &l->table);
+    table_arrange(t, view->request, NULL);
+}
+
+static void spells_table_free(void *work)
+{
+    struct interval_listing *l = work;
+    result_table_free(&l->table);
+    free(l);
+}
+
+static const char *const spells_table_groupings[] = {"thread", NULL};
+
+const struct table_preset preset_spells = {.what = "intervals",
+                                           .by = spells_table_groupings,
+                                           .begin = spells_table_begin,
+                                           .step = spells_table_step,
+                                           .fill = spells_table_fill,
+                                           .free = spells_table_free};

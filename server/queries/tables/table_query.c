@@ -2,10 +2,10 @@
 #include "server/queries/tables/table_query.h"
 
 #include "base/alloc.h"
-#include "server/queries/partial_run.h"
-#include "server/queries/request_queue.h"
 #include "server/queries/interval_cache.h"
 #include "server/queries/referenced_lines.h"
+#include "server/queries/request_queue.h"
+#include "server/queries/saved_results.h"
 #include "server/queries/tables/cpu_source.h"
 #include "server/run/event_times.h"
 
@@ -17,6 +17,7 @@
 #endif
 #define ENOUGH (128u << 10) /* bytes appended by one put */
 #define ROWS 64u /* rows per response part */
+#define STEPS_LONG 32u /* a table that takes more steps is saved in any case */
 
 _Static_assert((int)CELL_STEPS == (int)STEP_KINDS, "a cell tells every kind of step");
 
@@ -35,8 +36,9 @@ struct table_job {
     uint64_t around; /* number of events before and after it that are included */
     struct wait_record *open;
     uint64_t again; /* interval_cache_generation when the work began */
-    enum { LEARNING, PASSING, WORKING, TELLING } stage;
+    enum { RECALLING, LEARNING, PASSING, WORKING, TELLING } stage;
     uint64_t reported; /* known positions at the last progress message */
+    uint32_t steps; /* number of steps that it took so far */
     struct result_table table;
     uint32_t sent_rows;
     bool sent_head;
@@ -318,10 +320,55 @@ static bool table_query_step(struct table_job *job, uint64_t *budget)
     return true;
 }
 
+/* ---- saved tables ---- */
+
+/* Reads the table of an earlier request that was the same; returns false if there is none. */
+static bool table_query_recall(struct table_job *job)
+{
+    struct encoder request = {0};
+    size_t size = 0;
+    encode_table_request(&request, &job->request);
+    uint8_t *saved = saved_result_read(job->view.run, REQUEST_TABLE, &request, &size);
+    struct decoder in = decoder_init(saved, size);
+    encoder_free(&request);
+    if (!saved)
+        return false;
+    decode_table_head(&in, &job->table);
+    decode_table_rows(&in, &job->table);
+    decode_table_end(&in, &job->table);
+    if (!decoder_finish(&in) || job->table.problem)
+        result_table_free(&job->table);
+    free(saved);
+    return !in.error && job->table.columns;
+}
+
+/* Saves tables of the whole run, and those that took long.  (A viewer requests very many others
+ * while a user zooms and points.) */
+static void table_query_save(const struct table_job *job)
+{
+    struct encoder request = {0}, result = {0};
+    bool part = is_range(&job->view) || job->view.past || table_option(&job->request, "begin");
+    if (job->apart || (part && job->steps < STEPS_LONG))
+        return;
+    encode_table_request(&request, &job->request);
+    encode_table_head(&result, &job->table);
+    encode_table_rows(&result, &job->table, 0, job->table.row_count);
+    encode_table_end(&result, &job->table);
+    saved_result_write(job->view.run, REQUEST_TABLE, &request, &result);
+    encoder_free(&request);
+    encoder_free(&result);
+}
+
+/* ---- stages ---- */
+
 /* Completes the current stage; returns false if that takes further steps. */
 static bool table_query_run_stage(struct table_job *job, uint64_t *budget)
 {
     switch (job->stage) {
+    case RECALLING:
+        if (table_query_recall(job))
+            job->stage = WORKING;
+        break;
     case LEARNING:
         if (!table_query_read_intervals(job, budget))
             return false;
@@ -334,6 +381,8 @@ static bool table_query_run_stage(struct table_job *job, uint64_t *budget)
     case WORKING:
         if (!table_query_step(job, budget))
             return false;
+        if (!job->table.problem)
+            table_query_save(job);
         break;
     case TELLING:
         return false;
@@ -345,6 +394,7 @@ static bool table_query_run_stage(struct table_job *job, uint64_t *budget)
 static bool table_work(void *p, uint64_t budget)
 {
     struct table_job *job = p;
+    job->steps++;
     if (job->apart)
         partial_run_enter(job->view.run, job->apart);
     while (!job->table.problem && table_query_run_stage(job, &budget))

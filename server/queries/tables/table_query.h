@@ -41,7 +41,7 @@ struct table_preset {
 #define PRESETS(P) P(states) P(spells) P(tasks) P(created)                                     \
     P(waits) P(knots) P(why) P(path) P(trail) P(hints) P(run) P(sound) P(usage) P(meters)      \
     P(calls) P(memory) P(source) P(entries) P(with) P(cases) P(inside) P(blocks) P(processors) \
-    P(callson) P(predictions) P(placement)
+    P(callson) P(predictions) P(placement) P(stacks)
 /* clang-format on */
 
 #define P(name) extern const struct table_preset preset_##name;
@@ -90,11 +90,11 @@ void table_add_columns(struct result_table *table, const struct column_definitio
 /* Adds a column; must be called before rows are added. source NULL: "order", and exact. */
 void table_add_column(struct result_table *table, const char *name, const char *title,
                       enum table_kind kind, const char *source);
-/* In text output, places the last column below another one. */
-void table_under(struct result_table *table, const char *name);
 void table_detail(struct result_table *table); /* the last column is shown on request only */
 /* Adds a row and returns its cells, all null, which may be set until the next row is added; NULL if
  * there are too many. */
+/* Returns the cell of a program, "sort[123]": its file name and process id; empty if unknown. */
+struct table_cell table_cell_program(const struct table_view *view, uint32_t process);
 struct table_cell *table_add_row(struct result_table *table, uint8_t depth, struct event_id event);
 /* Adds a line that the last row is about. */
 void table_row_line(struct result_table *table, uint32_t line);
@@ -108,6 +108,9 @@ void table_add_note(struct result_table *table, const char *format, ...)
 struct table_cell table_cell_text(const char *text); /* copies the text */
 /* Moves the contents of `made` into the table; `made` is empty then. */
 void table_move(struct result_table *table, struct result_table *made);
+/* Removes the caller from each code segment, unless a segment of another row has the same name and
+ * a different caller. */
+void disambiguate_names(struct result_table *table);
 /* Sorts by the requested column, else by `otherwise` (NULL: unsorted), and keeps the first `top`
  * rows. */
 void table_arrange(struct result_table *table, const struct table_request *request,

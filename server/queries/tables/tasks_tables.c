@@ -32,7 +32,8 @@ static const struct thread_timeline **tasks_tables_sorted_threads(const struct t
     *count = 0;
     for (uint32_t i = 0; i < all->thread_count; i++) {
         const struct thread_timeline *c = &all->threads[i];
-        if (made_at(c) != INTERVALS_NEVER && made_at(c) < table_until(view, c))
+        if (made_at(c) != INTERVALS_NEVER && made_at(c) < table_until(view, c) &&
+            table_lives(view, c->thread))
             list[(*count)++] = c;
     }
     if (*count)

@@ -1,6 +1,6 @@
 /* Table of resource usage: what the operating system reported about processes and threads
- * (server/run/os_metrics.h). */
-#include "server/run/os_metrics.h"
+ * (server/run/metrics.h). */
+#include "server/run/metrics.h"
 
 #include "base/alloc.h"
 #include "server/queries/tables/table_query.h"
@@ -115,18 +115,6 @@ static struct table_cell usage_table_source_cell(const struct os_metric_series *
     return cell;
 }
 
-static struct table_cell process_name(const struct table_view *view, uint32_t process)
-{
-    if (process >= view->run->processes.count)
-        return (struct table_cell){0};
-    const struct run_process *p = &view->run->processes.items[process];
-    const char *slash = strrchr(p->path, '/');
-    char *text = xasprintf("%s[%u]", slash ? slash + 1 : p->path, p->pid);
-    struct table_cell cell = table_cell_text(text);
-    free(text);
-    return cell;
-}
-
 /* ---- rows ---- */
 
 static void add_row(const struct table_view *view, struct result_table *t,
@@ -138,7 +126,7 @@ static void add_row(const struct table_view *view, struct result_table *t,
         return;
     struct os_metric_kind meter = os_metrics_meter(view->run, s);
     const char *unit = meter.unit;
-    c[PROCESS] = process_name(view, s->process);
+    c[PROCESS] = table_cell_program(view, s->process);
     c[THREAD] = table_cell_line(s->thread);
     c[METER] = table_cell_text(meter.name);
     c[SAMPLES] = table_cell_number(changes.count);
@@ -166,13 +154,8 @@ struct usage_row {
 
 static int by_place(const void *a, const void *b)
 {
-    const struct os_metric_series *x = ((const struct usage_row *)a)->series,
-                                  *y = ((const struct usage_row *)b)->series;
-    if (x->process != y->process)
-        return x->process < y->process ? -1 : 1;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return x->meter < y->meter ? -1 : x->meter > y->meter;
+    return os_metric_series_compare(((const struct usage_row *)a)->series,
+                                    ((const struct usage_row *)b)->series);
 }
 
 static void *usage_table_begin(const struct table_view *view, char **problem)

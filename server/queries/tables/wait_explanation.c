@@ -1,12 +1,12 @@
 /* Table that explains one wait: the two paths since the last synchronization side by side, then the
  * waits on the awaited thread's path, each with its own two. */
-#include "base/lower_bound.h"
 #include "base/alloc.h"
-#include "server/run/cpu_placement.h"
-#include "server/queries/tables/attribution_cells.h"
+#include "base/lower_bound.h"
+#include "server/analysis/wait_attribution.h"
 #include "server/queries/attribution_cache.h"
-#include "server/analysis/attribution.h"
+#include "server/queries/tables/attribution_cells.h"
 #include "server/run/call_sites.h"
+#include "server/run/cpu_placement.h"
 
 #include <stdlib.h>
 

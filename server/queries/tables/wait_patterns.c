@@ -1,9 +1,9 @@
-#include "server/queries/tables/wait_patterns.h"
-
+/* Findings about patterns of waits: wake-ups without effect, timeouts, alternation; threads created
+ * one after the other. */
+#include "server/queries/tables/finding_rows.h"
 #include "base/lower_bound.h"
 #include "base/map.h"
 #include "base/alloc.h"
-#include "server/queries/tables/cpu_source.h"
 
 #include <stdlib.h>
 

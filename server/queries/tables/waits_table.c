@@ -326,7 +326,7 @@ static void unended_key(const struct table_view *view, const struct waits_work *
         break;
     default:
         *a = (uint64_t)wait->place << 32 | wait->type;
-        *b = order_line_kind(view->run->order, wait->about);
+        *b = wait->about ? order_line_kind(view->run->order, wait->about) : 0;
     }
 }
 
@@ -532,10 +532,7 @@ static void waits_table_fill(void *work, const struct table_view *view, struct r
 static void free_work(void *work)
 {
     struct waits_work *w = work;
-    if (w->again && w->again == interval_cache_generation(w->causing.run))
-        attribution_cache_release(w->causing.run, w->groups);
-    else
-        wait_groups_free(&w->groups);
+    attribution_cache_release(w->causing.run, w->groups, w->again);
     attribution_cells_free(&w->causing);
     step_categories_free(&w->categories);
     free(w);

@@ -1,0 +1,64 @@
+/* Lines of the page of poet report: cut or wrapped at 80 columns. */
+#include "clients/cli/report_page.h"
+
+#include "base/alloc.h"
+#include "clients/metadata/text_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void report_line_print(FILE *f, char *line)
+{
+    size_t bytes = strlen(line);
+    bool cut = text_table_width(line) > REPORT_WIDTH;
+    while (cut && text_table_width(line) > REPORT_WIDTH - 3) {
+        do
+            bytes--;
+        while (((unsigned char)line[bytes] & 0xc0) == 0x80); /* a whole character */
+        line[bytes] = 0;
+    }
+    fprintf(f, "%s%s\n", line, cut ? "..." : "");
+    free(line);
+}
+
+void report_line_wrap(FILE *f, char *begin, char *text)
+{
+    size_t indent = text_table_width(begin);
+    for (char *rest = text; *rest || *begin;) {
+        size_t end = strlen(rest), shorter;
+        while (end > REPORT_WIDTH - indent) { /* up to the last blank that fits */
+            for (shorter = end - 1; shorter && rest[shorter] != ' '; shorter--)
+                ;
+            if (!shorter)
+                break;
+            end = shorter;
+        }
+        report_line_print(
+            f, xasprintf("%s%*s%.*s", begin, *begin ? 0 : (int)indent, "", (int)end, rest));
+        rest += end + (rest[end] == ' ');
+        *begin = 0;
+    }
+    free(begin);
+    free(text);
+}
+
+void report_line_indent(FILE *f, int indent, char *text)
+{
+    report_line_wrap(f, xasprintf("%*s", indent, ""), text);
+}
+
+void report_line_title(FILE *f, const char *title, uint32_t left, const char *command,
+                       const char *source)
+{
+    char *more =
+        left ? xasprintf("%u more: poet %s", left, command) : xasprintf("more: poet %s", command);
+    size_t room = REPORT_WIDTH - text_table_width(title) - 2;
+    if (source && text_table_width(more) + 1 + text_table_width(source) <= room) {
+        char *longer = xasprintf("%s %s", more, source);
+        free(more);
+        more = longer;
+    }
+    fprintf(f, "\n%s%*s%s\n", title, (int)(REPORT_WIDTH - text_table_width(title) - strlen(more)),
+            "", more);
+    free(more);
+}

@@ -1,0 +1,80 @@
+/* Findings of a run: deadlocks and hangs, predicted bugs, and errors in the use of the heap, in one
+ * form for exit statuses and for the formats of other tools (finding_formats.c).
+ *
+ * A finding has an identity that stays the same when the code moves by lines, and in other runs: a
+ * hash of its kind, and of the names of its functions, objects and source files, without line
+ * numbers, thread names or addresses. Not thread-safe. */
+#ifndef CLIENTS_CLI_RUN_FINDINGS_H
+#define CLIENTS_CLI_RUN_FINDINGS_H
+
+#include "clients/cli/command_source.h"
+#include "clients/connection/wait_list.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The groups of findings: what a command may report. */
+enum finding_group {
+    FINDINGS_OF_HANGS = 1,
+    FINDINGS_OF_PREDICTION = 2,
+    FINDINGS_OF_MEMORY = 4,
+    FINDINGS_OF_CHECK = 8,
+    FINDINGS_OF_PROGRESS = 16, /* of poet record --hang-timeout */
+    FINDINGS_OF_ORDERS = 32 /* predictions of orders that are often intended */
+};
+
+enum finding_certainty { FINDING_CERTAIN, FINDING_LIKELY, FINDING_POSSIBLE };
+
+struct run_finding_kind {
+    const char *name, *text; /* "deadlock"; what it means, in one sentence without its period */
+    unsigned group; /* an enum finding_group */
+};
+
+/* All kinds, ended by a NULL name. */
+extern const struct run_finding_kind finding_kinds[];
+
+struct finding_place {
+    char *path; /* of the source file; "": unknown */
+    int line; /* 0: unknown */
+    char *function; /* ""; unknown */
+    char *text; /* what happened there */
+};
+
+struct run_finding {
+    const struct run_finding_kind *kind;
+    enum finding_certainty certainty;
+    char *text; /* one line */
+    struct finding_place *places; /* the first is where an editor goes to */
+    uint32_t place_count;
+    char **objects; /* names of the objects that it is about */
+    uint32_t object_count;
+    char identity[17]; /* 16 hexadecimal digits */
+    char *reason; /* why it is accepted; NULL: it is not */
+};
+
+struct run_findings {
+    struct run_finding *items;
+    uint32_t count;
+    bool no_memory; /* the use of the heap was not measured */
+};
+
+/* Returns "deadlock, hang, ...": the names of the kinds of these groups, in new memory. */
+char *finding_kind_names(unsigned groups);
+/* Returns a kind of these groups by its name, of which the first `bytes` count; or NULL. */
+const struct run_finding_kind *finding_kind_named(const char *name, size_t bytes, unsigned groups);
+/* Returns "certain", "likely" or "possible". */
+const char *finding_certainty_name(enum finding_certainty certainty);
+
+/* Add the findings of these groups to a set, initially zeroed; those of a kind that a
+ * list (NULL: the default) does not name are not requested where that saves work. Returns an exit
+ * status, after reporting errors. */
+int run_findings_collect(const struct command *command, struct command_source *subject,
+                         unsigned groups, const char *kinds, struct run_findings *findings);
+/* Adds one that has no place in a run. path "": in no file. */
+void run_findings_add(struct run_findings *findings, const char *kind,
+                      enum finding_certainty certainty, const char *text, const char *path,
+                      int line);
+void run_findings_free(struct run_findings *findings); /* leaves it empty */
+
+#endif

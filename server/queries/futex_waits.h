@@ -1,0 +1,19 @@
+/* Waits at futexes, which no event records, but the samples of sleeping threads: without a timeout,
+ * and by a call that libpoet saw, so that only another thread of the program can end them.
+ *
+ * If the task of a future has begun, the thread that runs it is the only one: the once flag in
+ * which libstdc++ runs the task, and sets the value, is a traced object. */
+#ifndef SERVER_QUERIES_FUTEX_WAITS_H
+#define SERVER_QUERIES_FUTEX_WAITS_H
+
+#include "server/queries/wait_graph.h"
+#include "wire/request.h"
+
+/* Makes a thread that is in no traced wait a waiter if it sleeps at a futex. */
+bool futex_wait_find(const struct run *run, const struct wait_graph_sleeper *asleep,
+                     struct waiter *waiter);
+/* Appends a response part for a sleeping thread. */
+void futex_wait_put_sleeper(const struct wait_graph *graph, const struct wait_graph_sleeper *asleep,
+                            struct response *reply);
+
+#endif
