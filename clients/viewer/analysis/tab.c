@@ -65,8 +65,6 @@ static bool tab_has_other_range(const struct tab_instance *p)
 
 static void tab_request_table(struct tab_instance *p)
 {
-    if (!p->view->server_link.connected || !p->view->server_link.has_run)
-        return;
     struct table_request request = table_model_request(p->page->preset, p->page->row_kind);
     request.top = ROWS_MOST;
     tab_limit_request(p, &request);
@@ -77,27 +75,33 @@ static void tab_request_table(struct tab_instance *p)
     show_progress(p);
 }
 
+static gboolean on_soon(gpointer data);
+
+/* Requests the table now, or as soon as EVERY_US allows; while a request is pending, its response
+ * leads to the next one. Another range waits for no time. */
+static void tab_request_soon(struct tab_instance *p)
+{
+    gint64 since = g_get_monotonic_time() - p->tabled.asked_us;
+    const struct server_link *link = &p->view->server_link;
+    p->stale = true;
+    if (p->given_up || table_model_is_running(&p->tabled) || !link->connected || !link->has_run)
+        return;
+    if (since >= EVERY_US || tab_has_other_range(p)) {
+        tab_request_table(p);
+        since = 0;
+    }
+    if (!p->soon)
+        p->soon = g_timeout_add((guint)((EVERY_US - since) / 1000) + 1, on_soon, p);
+}
+
 static gboolean on_soon(gpointer data)
 {
     struct tab_instance *p = data;
     p->soon = 0;
-    if (p->stale && !p->given_up && !table_model_is_running(&p->tabled))
-        tab_request_table(p);
+    if (p->stale && p->seen)
+        tab_request_soon(p);
     show_progress(p);
     return G_SOURCE_REMOVE;
-}
-
-/* Requests the table now, or as soon as EVERY_US allows. */
-static void tab_request_soon(struct tab_instance *p)
-{
-    p->stale = true;
-    gint64 since = g_get_monotonic_time() - p->tabled.asked_us;
-    if (p->soon || p->given_up)
-        return;
-    if (since >= EVERY_US && !table_model_is_running(&p->tabled))
-        tab_request_table(p);
-    guint ms = (guint)(CLAMP(EVERY_US - since, 1000, EVERY_US) / 1000);
-    p->soon = g_timeout_add(ms, on_soon, p);
 }
 
 static void tab_show_message(struct tab_instance *p);
@@ -110,7 +114,7 @@ static void on_cancel(GtkButton *button, gpointer data)
     if (p->given_up)
         table_model_cancel(&p->tabled);
     else
-        tab_request_table(p);
+        tab_request(p);
     tab_show_message(p);
     show_progress(p);
 }
@@ -246,6 +250,8 @@ static void tab_on_table(void *user)
         p->page->rewrite(p->view, &p->tabled.table);
     if (p->page->on_table)
         p->page->on_table(p->view, &p->tabled.table);
+    if (p->stale && p->seen)
+        tab_request_soon(p);
     tab_show_message(p);
     if (p->wants_focus)
         tab_focus(p);
