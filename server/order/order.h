@@ -305,6 +305,8 @@ bool order_line_inside(const struct order *order, uint32_t line, size_t i, uint3
 uint64_t order_thread_last(const struct order *order, uint32_t line);
 /* Returns the position of the last member of the point at `position`. */
 uint64_t order_point_end(const struct order *order, uint64_t position);
+/* Returns the greatest time between two members of a point so far, ns by their own clocks. */
+uint64_t order_point_spread_ns(const struct order *order);
 struct order_figures order_figures(const struct order *order);
 const struct inconsistency *order_inconsistencies(const struct order *order, size_t *count);
 /* Calls visit for arrivals that are pending and not spilled, at most `most`, in the order of

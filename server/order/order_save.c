@@ -358,6 +358,7 @@ static void save_head(struct save_bytes *out, const struct order *order)
     save_put_number(out, order->log.count);
     save_put_number(out, order->log.first);
     save_put_number(out, order->log.partners_lost);
+    save_put_number(out, order->log.point_spread_ns);
     save_put_number(out, f->events);
     save_put_number(out, f->hidden_events);
     save_put_number(out, f->lost);
@@ -430,6 +431,7 @@ static void load_head(struct save_reader *in, struct order *order)
     order->log.count = save_get_number(in);
     order->log.first = save_get_number(in);
     order->log.partners_lost = save_get_number(in);
+    order->log.point_spread_ns = save_get_number(in);
     f->events = save_get_number(in);
     f->hidden_events = save_get_number(in);
     f->lost = save_get_number(in);

@@ -68,34 +68,97 @@ int64_t event_times_point(const struct run *run, uint64_t position)
     return latest;
 }
 
-static bool event_times_is_before(const struct run *run, uint64_t position, int64_t time_ns)
-{
-    return position != NO_POSITION && event_times_point(run, position) < time_ns;
-}
+/* ---- times along an exclusive line ----
+ *
+ * The own times of its events grow. The time of an event's point may be later, and so later than
+ * that of events after it, but by no more than the members of a point are apart. So the points of
+ * events are compared with a time only where the events themselves are that near to it. */
 
-/* Returns the first of some ordinals of a line whose event is at or after a time; `end` if none is.
- * Their times grow. */
+/* Number of events that are compared at most. They are fewer where clocks of several hosts meet,
+ * since members are apart by their clocks, too. */
+#define NEAR_MOST (1u << 14)
+#define NEAR_MOST_OF_HOSTS (1u << 10)
+
+/* Returns the first of some ordinals of a line at which an event's own time is at or after a time;
+ * `end` if none is. */
 static uint64_t event_times_search(const struct run *run, uint32_t line, uint64_t begin,
                                    uint64_t end, int64_t time_ns)
 {
+    const struct order *order = run->order;
     return LOWER_BOUND(i, begin, end,
-                       event_times_is_before(run, order_line_at(run->order, line, i), time_ns));
+                       order_line_at(order, line, i) != NO_POSITION &&
+                           event_times_fitted(run, order_line_at(order, line, i)) < time_ns);
+}
+
+/* Ordinals of a line's events: those before `begin` are before a time, those from `end` on are at
+ * or after it, and of those in between some may be. */
+struct time_bracket {
+    uint64_t begin, end;
+};
+
+static struct time_bracket event_times_bracket(const struct run *run, uint32_t line,
+                                               int64_t time_ns)
+{
+    bool hosts = clock_sync_generation(run) != 0;
+    uint64_t spread = order_point_spread_ns(run->order),
+             most = hosts ? NEAR_MOST_OF_HOSTS : NEAR_MOST;
+    uint64_t first = order_line_first(run->order, line);
+    struct time_bracket b = {first, order_line_events(run->order, line)};
+    b.end = event_times_search(run, line, first, b.end, time_ns);
+    if (b.end - first > most)
+        b.begin = b.end - most;
+    if (!hosts && spread <= (uint64_t)time_ns - (uint64_t)INT64_MIN)
+        b.begin = event_times_search(run, line, b.begin, b.end, time_ns - (int64_t)spread);
+    return b;
+}
+
+static bool event_times_is_before(const struct run *run, uint32_t line, uint64_t ordinal,
+                                  int64_t time_ns)
+{
+    uint64_t position = order_line_at(run->order, line, ordinal);
+    return position != NO_POSITION && event_times_point(run, position) < time_ns;
 }
 
 /* Returns the ordinal of a line's first event at or after a time, or the number of its events. */
 static uint64_t event_times_ordinal(const struct run *run, uint32_t line, int64_t time_ns)
 {
-    return event_times_search(run, line, order_line_first(run->order, line),
-                              order_line_events(run->order, line), time_ns);
+    struct time_bracket b = event_times_bracket(run, line, time_ns);
+    while (b.begin < b.end && event_times_is_before(run, line, b.begin, time_ns))
+        b.begin++;
+    return b.begin;
 }
 
-/* Sets the ordinals *from .. *to - 1 of the events of an exclusive line whose points are at or
- * after from_ns and before to_ns. (For a shared line see events_by_time_visit().) */
-static void event_times_range(const struct run *run, uint32_t line, int64_t from_ns, int64_t to_ns,
-                              uint64_t *from, uint64_t *to)
+/* Returns the ordinal after a line's last event before a time, or that of its first event. */
+static uint64_t event_times_ordinal_after(const struct run *run, uint32_t line, int64_t time_ns)
 {
-    *from = event_times_ordinal(run, line, from_ns);
-    *to = to_ns > from_ns ? event_times_ordinal(run, line, to_ns) : *from;
+    struct time_bracket b = event_times_bracket(run, line, time_ns);
+    while (b.begin < b.end && !event_times_is_before(run, line, b.end - 1, time_ns))
+        b.end--;
+    return b.end;
+}
+
+/* Returns the number of a line's events before a time. */
+static uint64_t event_times_count_before(const struct run *run, uint32_t line, int64_t time_ns)
+{
+    struct time_bracket b = event_times_bracket(run, line, time_ns);
+    uint64_t count = b.begin - order_line_first(run->order, line);
+    for (; b.begin < b.end; b.begin++)
+        count += event_times_is_before(run, line, b.begin, time_ns);
+    return count;
+}
+
+static void event_times_visit(const struct run *run, uint32_t line, int64_t from_ns, int64_t to_ns,
+                              void (*visit)(void *context, uint64_t position, int64_t time_ns),
+                              void *context)
+{
+    uint64_t at = event_times_bracket(run, line, from_ns).begin,
+             end = event_times_bracket(run, line, to_ns).end;
+    for (; at < end; at++) {
+        uint64_t position = order_line_at(run->order, line, at);
+        int64_t time_ns = position == NO_POSITION ? to_ns : event_times_point(run, position);
+        if (time_ns >= from_ns && time_ns < to_ns)
+            visit(context, position, time_ns);
+    }
 }
 
 /* Returns the position of a line's first event at or after a time, or NO_POSITION. */
@@ -106,32 +169,16 @@ static uint64_t line_from(const struct run *run, uint32_t line, int64_t time_ns)
                                                     : NO_POSITION;
 }
 
-/* Number of events within which times along a line may decrease, where clocks of several hosts
- * meet. */
-#define NEAR 16u
-
 /* Lowers *first to the first position of an event of an exclusive line whose point is at or after a
  * time, and raises *after to the position after the last one before it. */
 static void event_times_bounds(const struct run *run, uint32_t line, int64_t time_ns,
                                uint64_t *first, uint64_t *after)
 {
-    uint64_t ordinal = event_times_ordinal(run, line, time_ns);
-    uint64_t begin = order_line_first(run->order, line), end = order_line_events(run->order, line);
-    uint64_t back = ordinal, on = ordinal, last = ordinal; /* examined: back .. on - 1 */
-    uint64_t least = ordinal;
-    for (; back > begin && least - back < NEAR; back--) {
-        uint64_t position = order_line_at(run->order, line, back - 1);
-        bool is_after = position != NO_POSITION && event_times_point(run, position) >= time_ns;
-        least = is_after ? back - 1 : least;
-    }
-    for (; on < end && on - last < NEAR; on++) {
-        uint64_t position = order_line_at(run->order, line, on);
-        bool is_before = position != NO_POSITION && event_times_point(run, position) < time_ns;
-        last = is_before ? on + 1 : last;
-    }
-    uint64_t at = least < end ? order_line_at(run->order, line, least) : NO_POSITION;
+    uint64_t at = line_from(run, line, time_ns);
+    uint64_t last = event_times_ordinal_after(run, line, time_ns);
     *first = at < *first ? at : *first;
-    at = last > begin ? order_line_at(run->order, line, last - 1) : NO_POSITION;
+    at = last > order_line_first(run->order, line) ? order_line_at(run->order, line, last - 1)
+                                                   : NO_POSITION;
     *after = at != NO_POSITION && at >= *after ? at + 1 : *after;
 }
 
@@ -150,7 +197,7 @@ uint64_t event_times_position_after(const struct run *run, int64_t time_ns)
     uint64_t after = order_first(run->order);
     for (uint32_t line = 1; line <= order_line_count(run->order); line++) {
         uint64_t ordinal = time_ns == INT64_MAX ? order_line_events(run->order, line)
-                                                : event_times_ordinal(run, line, time_ns + 1);
+                                                : event_times_ordinal_after(run, line, time_ns + 1);
         if (ordinal <= order_line_first(run->order, line))
             continue;
         uint64_t position = order_line_at(run->order, line, ordinal - 1);
@@ -301,9 +348,9 @@ static uint64_t unordered_events_add_event(
     at = at < first ? first : at;
     end = end > last ? last : end;
     if (grows && from_ns > INT64_MIN)
-        at = event_times_search(run, line, at, end, from_ns);
+        at = LOWER_BOUND(i, at, end, event_times_is_before(run, line, i, from_ns));
     if (grows && !visit)
-        return event_times_search(run, line, at, end, to_ns) - at;
+        return LOWER_BOUND(i, at, end, event_times_is_before(run, line, i, to_ns)) - at;
     for (; at < end; at++) {
         uint64_t position = order_line_at(run->order, line, at);
         int64_t time = position == NO_POSITION ? 0 : event_times_point(run, position);
@@ -452,12 +499,12 @@ bool events_by_time_update(const struct run *run, uint32_t line, bool all_indexe
 uint64_t events_by_time_count(const struct run *run, uint32_t line, bool all_indexed,
                               int64_t from_ns, int64_t to_ns)
 {
-    uint64_t from, to;
     if (events_by_time_is_indexed(run, line, all_indexed))
         return unordered_events_before(run, line, to_ns) -
                unordered_events_before(run, line, from_ns);
-    event_times_range(run, line, from_ns, to_ns, &from, &to);
-    return to - from;
+    return to_ns > from_ns ? event_times_count_before(run, line, to_ns) -
+                                 event_times_count_before(run, line, from_ns)
+                           : 0;
 }
 
 void events_by_time_visit(const struct run *run, uint32_t line, bool all_indexed, int64_t from_ns,
@@ -465,17 +512,10 @@ void events_by_time_visit(const struct run *run, uint32_t line, bool all_indexed
                           void (*visit)(void *context, uint64_t position, int64_t time_ns),
                           void *context)
 {
-    uint64_t at, to;
-    if (events_by_time_is_indexed(run, line, all_indexed)) {
+    if (events_by_time_is_indexed(run, line, all_indexed))
         unordered_events_visit(run, line, from_ns, to_ns, visit, context);
-        return;
-    }
-    event_times_range(run, line, from_ns, to_ns, &at, &to);
-    for (; at < to; at++) {
-        uint64_t position = order_line_at(run->order, line, at);
-        if (position != NO_POSITION)
-            visit(context, position, event_times_point(run, position));
-    }
+    else if (to_ns > from_ns)
+        event_times_visit(run, line, from_ns, to_ns, visit, context);
 }
 
 void events_by_time_bounds(const struct run *run, uint32_t line, bool all_indexed, int64_t time_ns,
@@ -490,8 +530,8 @@ void events_by_time_bounds(const struct run *run, uint32_t line, bool all_indexe
 uint64_t events_by_time_first(const struct run *run, uint32_t line, bool all_indexed,
                               int64_t time_ns)
 {
-    if (all_indexed && !order_line_shared(run->order, line))
-        return unordered_events_first(run, line, time_ns);
-    return order_line_first(run->order, line) +
-           events_by_time_count(run, line, all_indexed, INT64_MIN, time_ns);
+    if (order_line_shared(run->order, line))
+        return order_line_first(run->order, line) + unordered_events_before(run, line, time_ns);
+    return all_indexed ? unordered_events_first(run, line, time_ns)
+                       : event_times_ordinal(run, line, time_ns);
 }

@@ -31,17 +31,17 @@ int64_t event_times_point(const struct run *run, uint64_t position);
  *
  * Events of a line by time: how many are in a time span, and which.
  *
- * Along most exclusive lines times grow, so that a time is found by binary search (event_times.h).
- * They need not on shared lines, nor on exclusive ones where clocks differ, or behind an event of a
- * group, whose time is that of its latest member.  For shared lines, and where a caller indexes all
- * lines, the least and the greatest time of each range of consecutive events are kept with the run;
- * a query takes time logarithmic in the number of events, and linear in the length of the part in
- * which events before a time and after it are mixed.  Times are those of synchronization points, ns
- * of the run.  Not thread-safe. */
+ * Times are those of synchronization points, ns of the run: of a group, that of its latest member.
+ * Along exclusive lines the events' own times grow, so that a time is found by binary search; the
+ * points of those as near to it as members of a point are apart are compared one by one, at most
+ * 16384 of a line, 1024 where the clocks of several hosts meet.  For shared lines, and where a
+ * caller indexes all lines, the least and the greatest time of each range of consecutive events are
+ * kept with the run.  A query takes time logarithmic in the number of events, and linear in the
+ * length of the part in which events before a time and after it are mixed.  Not thread-safe. */
 
 /* Returns whether all lines of a set are to be indexed, exclusive ones too: they have few enough
- * events. If not, the times along exclusive lines are searched as if they grew. The answer is the
- * argument all_indexed of the other functions. */
+ * events. If not, exclusive lines are searched. The answer is the argument all_indexed of the other
+ * functions. */
 bool events_by_time_may_index(const struct run *run, const uint32_t *lines, uint32_t count);
 /* Indexes the new events of a line, if it is to be indexed, at most *budget; returns true once all
  * are. */

@@ -128,11 +128,14 @@ static struct kept restored(struct kept *from, const uint8_t *bytes, size_t size
 static void what_comes_meanwhile_is_not_in_it(void **state)
 {
     (void)state;
+    unsigned spreads = 0;
     for (unsigned seed = 1; seed <= 400; seed++) {
         unsigned random = seed;
         execution_make(&x, seed);
-        for (uint32_t i = 0; i < x.count; i++)
+        for (uint32_t i = 0; i < x.count; i++) {
             x.arrivals[i].about = 1 + execution_random(&random, x.lines);
+            x.arrivals[i].time_ns = execution_random(&random, 1000 + 100 * i);
+        }
         struct parts parts = {.once = true};
         struct kept steps = begin(&parts), once = begin(&parts);
         uint32_t at = 0;
@@ -159,6 +162,10 @@ static void what_comes_meanwhile_is_not_in_it(void **state)
             if (of_a.size != of_b.size || memcmp(of_a.bytes, of_b.bytes, of_a.size) != 0)
                 fail_msg("seed %u, round %d: lines are not what they were", seed, round);
             struct order_figures f = order_figures(a.order), g = order_figures(b.order);
+            uint64_t spread_ns = order_point_spread_ns(once.order);
+            assert_int_equal(order_point_spread_ns(a.order), spread_ns);
+            assert_int_equal(order_point_spread_ns(b.order), spread_ns);
+            spreads += spread_ns > 0;
             assert_memory_equal(&f, &g, sizeof f);
             free(of_a.bytes);
             free(of_b.bytes);
@@ -174,6 +181,7 @@ static void what_comes_meanwhile_is_not_in_it(void **state)
         order_free(once.order);
         parts_free(&parts);
     }
+    assert_true(spreads > 100);
 }
 
 /* An order that is saved in steps at random moments, restored and continued answers as if it had

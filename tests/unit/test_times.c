@@ -2,6 +2,7 @@
 #include "server/queries/time_layout.h"
 #include "server/run/state_timeline.h"
 #include "server/run/event_times.h"
+#include "tests/bruteforce.h"
 #include "tests/unit/program.h"
 #include "tests/unit/unit.h"
 #include "wire/state_bands.h"
@@ -192,12 +193,116 @@ static void times_are_repaired_to_agree_with_the_order(void **state)
     run_free(run);
 }
 
+/* ---- events of a line by time ---- */
+
+#define THREADS 3u
+#define EVENTS 400u /* of a line */
+
+/* Declares threads 1 to THREADS on one host. Of each ten events one is a group of all threads; the
+ * members of some are far apart. */
+static struct run *begin_threads(struct program_session **session)
+{
+    struct run *run = run_new("test@1", 1, NULL);
+    int64_t clock_ns[THREADS] = {0};
+    unsigned random = 1;
+    *session = begin(run, 0, "one");
+    for (uint32_t line = 2; line <= THREADS; line++)
+        know(*session, line);
+    for (uint32_t number = 1; number <= EVENTS; number++)
+        for (uint32_t i = 0; i < THREADS; i++) {
+            bool group = number % 10 == 0;
+            uint32_t step = group && execution_random(&random, 4) == 0 ? 5000 : 40;
+            struct ring_slot slot = {.shape = 1, .line_a = i + 1, .number_a = number};
+            const char *error;
+            clock_ns[i] += execution_random(&random, step);
+            slot.time_ns = (uint64_t)clock_ns[i];
+            if (group) {
+                slot.flags = SLOT_KEYED | RELATION_GROUP;
+                slot.key = 77;
+                slot.number_b = number;
+                slot.count = THREADS;
+            }
+            assert_true(program_session_decode_slots(*session, i + 1, &slot, 1, &error));
+        }
+    while (!run_step(run, 1000))
+        ;
+    return run;
+}
+
+struct visited {
+    uint64_t count, positions;
+};
+
+static void note_visit(void *context, uint64_t position, int64_t time_ns)
+{
+    struct visited *v = context;
+    v->count++;
+    v->positions += position * 3 + (uint64_t)time_ns;
+}
+
+/* Compares the answers about a time span with those of a search of all events. */
+static void check_span(const struct run *run, uint32_t line, bool indexed, int64_t from_ns,
+                       int64_t to_ns)
+{
+    struct visited want = {0, 0}, got = {0, 0};
+    uint64_t first = UINT64_MAX, after = 0, least = UINT64_MAX, most = 0, ordinal = EVENTS;
+    for (uint64_t i = EVENTS; i-- > 0;) {
+        uint64_t position = order_line_at(run->order, line, i);
+        int64_t time_ns = event_times_point(run, position);
+        if (time_ns >= from_ns && time_ns < to_ns)
+            note_visit(&want, position, time_ns);
+        if (time_ns >= from_ns) {
+            least = position;
+            ordinal = i;
+        } else if (!most) {
+            most = position + 1;
+        }
+    }
+    events_by_time_visit(run, line, indexed, from_ns, to_ns, note_visit, &got);
+    events_by_time_bounds(run, line, indexed, from_ns, &first, &after);
+    assert_int_equal(got.count, want.count);
+    assert_int_equal(got.positions, want.positions);
+    assert_int_equal(events_by_time_count(run, line, indexed, from_ns, to_ns), want.count);
+    assert_int_equal(events_by_time_first(run, line, indexed, from_ns), ordinal);
+    assert_int_equal(first, least);
+    assert_int_equal(after, most);
+}
+
+static void spans_have_the_events_whose_points_are_in_them(void **state)
+{
+    (void)state;
+    struct program_session *session;
+    struct run *run = begin_threads(&session);
+    uint64_t budget = UINT64_MAX, mixed = 0;
+    assert_true(order_point_spread_ns(run->order) > 1000);
+    for (uint32_t line = 1; line <= THREADS; line++) {
+        assert_int_equal(order_line_events(run->order, line), EVENTS);
+        assert_true(events_by_time_update(run, line, true, &budget));
+        for (uint64_t i = 1; i < EVENTS; i++)
+            mixed += event_times_point(run, order_line_at(run->order, line, i)) <
+                     event_times_point(run, order_line_at(run->order, line, i - 1));
+    }
+    assert_true(mixed > 10); /* times decrease along lines */
+    uint32_t end_ns = (uint32_t)event_times_end(run) + 10;
+    unsigned random = 2;
+    for (unsigned i = 0; i < 3000; i++) {
+        int64_t from_ns = execution_random(&random, end_ns),
+                to_ns = from_ns + execution_random(&random, end_ns) / (1 + i % 50);
+        uint32_t line = 1 + i % THREADS;
+        check_span(run, line, false, from_ns, to_ns);
+        check_span(run, line, true, from_ns, to_ns);
+    }
+    program_session_close(session);
+    run_free(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_clocks_become_one),
         cmocka_unit_test(states_go_by_the_newest_fit),
         cmocka_unit_test(times_are_repaired_to_agree_with_the_order),
+        cmocka_unit_test(spans_have_the_events_whose_points_are_in_them),
     };
     return cmocka_run_group_tests_name("times", tests, NULL, NULL);
 }

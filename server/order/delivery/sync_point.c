@@ -224,6 +224,18 @@ static void deliver_one(struct order *order, const struct pending *pending, uint
         free(in.items);
 }
 
+static void sync_point_note_spread(struct event_log *log, const struct sync_point *point)
+{
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (size_t i = 0; i < point->count; i++) {
+        int64_t time_ns = point->members[i]->arrival.time_ns;
+        least = time_ns < least ? time_ns : least;
+        most = time_ns > most ? time_ns : most;
+    }
+    uint64_t spread_ns = point->count > 1 ? (uint64_t)most - (uint64_t)least : 0;
+    log->point_spread_ns = spread_ns > log->point_spread_ns ? spread_ns : log->point_spread_ns;
+}
+
 void sync_point_append(struct order *order, const struct sync_point *point, bool partner_lost)
 {
     uint64_t collected[16];
@@ -233,6 +245,7 @@ void sync_point_append(struct order *order, const struct sync_point *point, bool
         counts[i] = join_nodes_update(order, point->members[i]->arrival.at.line,
                                       point->members[i]->arrival.type, collected + 8 * i, 8);
     uint64_t first = order->log.count;
+    sync_point_note_spread(&order->log, point);
     for (size_t i = 0; i < point->count; i++)
         deliver_one(order, point->members[i], first, collected + 8 * (i & 1), i < 2 ? counts[i] : 0,
                     i == 0 && partner_lost &&

@@ -542,6 +542,8 @@ uint64_t order_point_end(const struct order *order, uint64_t position)
     return position;
 }
 
+uint64_t order_point_spread_ns(const struct order *order) { return order->log.point_spread_ns; }
+
 /* ---- which part is kept ---- */
 
 uint64_t order_line_highest(const struct order *order, uint32_t line)

@@ -84,6 +84,7 @@ struct event_log {
     struct block_cache cache;
     struct unreadable_blocks unreadable;
     uint64_t partners_lost;
+    uint64_t point_spread_ns; /* the greatest time between two members of a point */
 };
 
 /* Receives of sends whose rows have no room for them; late_receives.c adds them. */
