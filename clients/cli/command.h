@@ -39,7 +39,7 @@ error_t command_parse_json(int key, char *value, struct argp_state *state);
 extern const struct command command_dump, command_order, command_stat, command_runs,
     command_blocked, command_check, command_export, command_import, command_record, command_show,
     command_ls, command_rm, command_note, command_states, command_report, command_waits,
-    command_path, command_calls, command_source, command_resources, command_metrics,
+    command_locks, command_path, command_calls, command_source, command_resources, command_metrics,
     command_measure, command_memory, command_watch, command_replay, command_debug, command_attach,
     command_predict, command_confirm, command_key, command_merge, command_compare;
 

@@ -39,6 +39,7 @@ static const struct table_command {
      "transitions (thread states over time) or gantt (activity)", NULL, false},
     {"waits", "place (default), pattern, object, site, thread, wait or category",
      "bars (needs -o) or icicle (flame graph)", "waited", false},
+    {"locks", "lock (default), hold (of one --object) or convoy", NULL, NULL, false},
     {"path", "segment (default), thread, piece or category",
      "transitions (thread states over time) or gantt (activity), with the critical path", NULL,
      false},

@@ -66,6 +66,10 @@ int table_request_run(const struct table_settings *tables, const struct table_se
 /* Puts the lines named by --threads into a request; returns false after reporting an error. */
 bool table_request_label_lines(const struct table_settings *tables, struct table_request *request,
                                struct command_source *subject);
+/* Returns the number of the line with that name or number, in new memory; NULL, with *status set,
+ * after reporting an error of that option. All lines must be known. */
+char *table_request_object(const struct table_settings *tables, struct command_source *subject,
+                           const char *option, const char *name, int *status);
 /* Returns which lines must be known for it. */
 enum session_lines table_request_session_lines(const struct table_settings *tables);
 /* The rest of a command: opens the source and writes the tables. */

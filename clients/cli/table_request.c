@@ -266,6 +266,24 @@ static bool table_request_events_exist(const struct table_settings *o,
     return true;
 }
 
+char *table_request_object(const struct table_settings *o, struct command_source *subject,
+                           const char *option, const char *name, int *status)
+{
+    bool several = false;
+    char *end;
+    unsigned long number = strtoul(name, &end, 10);
+    uint32_t line = !*end && number && number <= UINT32_MAX
+                        ? (uint32_t)number
+                        : metadata_find_line(&subject->source.book, name, &several);
+    if (line && !several)
+        return xasprintf("%u", line);
+    *status = command_usage(o->command,
+                            several ? "%s %s: ambiguous line name; use the line number"
+                                    : "%s %s: no such line; see poet dump",
+                            option, name);
+    return NULL;
+}
+
 /* ---- categories ---- */
 
 /* Returns whether the request needs categories by function names, which only the client knows. */

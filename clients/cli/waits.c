@@ -24,7 +24,7 @@ struct waits_options {
     const char *preset;
     const struct profile_format *format; /* of another tool; NULL: as a table */
     struct table_option options[7];
-    char *place, *object; /* names to be looked up; NULL: none */
+    char *place, *object; /* to be looked up; NULL: none */
     char *event, *line, *note; /* what was found; owned here */
 };
 
@@ -65,15 +65,6 @@ static error_t waits_add_option(struct waits_options *w, const char *key, char *
     return 0;
 }
 
-/* Adds the number of a line; a name is looked up later, when the run is known. */
-static error_t add_object(struct waits_options *w, char *value)
-{
-    char *end;
-    unsigned long line = strtoul(value, &end, 10);
-    w->object = *end || !line || line > UINT32_MAX ? value : NULL;
-    return w->object ? 0 : waits_add_option(w, "object", value);
-}
-
 static error_t add_why(struct waits_options *w, char *value)
 {
     struct event_id at;
@@ -106,7 +97,8 @@ static error_t waits_parse_option(int key, char *value, struct argp_state *state
     case OPTION_WHILE:
         return waits_add_option(w, "while", NULL);
     case OPTION_OBJECT:
-        return add_object(w, value);
+        w->object = value;
+        return 0;
     case OPTION_DIRECT:
         return waits_add_option(w, "direct", NULL);
     case OPTION_SINCE:
@@ -121,20 +113,6 @@ static error_t waits_parse_option(int key, char *value, struct argp_state *state
 }
 
 /* ---- names ---- */
-
-static int find_object(struct waits_options *w, const struct command_source *subject)
-{
-    bool several;
-    uint32_t line = metadata_find_line(&subject->source.book, w->object, &several);
-    if (!line || several)
-        return command_usage(w->tables.command,
-                             several ? "--object %s: ambiguous line name; use the line number"
-                                     : "--object %s: no such line; see poet dump",
-                             w->object);
-    w->line = xasprintf("%u", line);
-    waits_add_option(w, "object", w->line);
-    return EXIT_DONE;
-}
 
 /* Returns the row of the longest wait among the places with that name; *waits: their number of
  * waits. */
@@ -188,7 +166,10 @@ static int find_place(struct waits_options *w, struct command_source *subject)
 
 static int waits_request_waits(struct waits_options *w, struct command_source *subject)
 {
-    int status = w->object ? find_object(w, subject) : EXIT_DONE;
+    int status = EXIT_DONE;
+    if (w->object &&
+        (w->line = table_request_object(&w->tables, subject, "--object", w->object, &status)))
+        waits_add_option(w, "object", w->line);
     if (status == EXIT_DONE && w->place)
         status = find_place(w, subject);
     struct table_section section = {.what = w->preset, .options = w->options, .note = w->note};
