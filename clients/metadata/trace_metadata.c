@@ -251,6 +251,25 @@ const struct target_line_type *metadata_line_type(const struct trace_metadata *b
     return l ? target_line_type(target_of(book, l->is.kind), l->is.kind) : NULL;
 }
 
+static bool names_contain(const struct target_names *names, const char *name)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->items[i], name) == 0)
+            return true;
+    return false;
+}
+
+bool metadata_line_is_thread(const struct trace_metadata *book, uint32_t line)
+{
+    const struct line_metadata *l = metadata_line(book, line);
+    const struct target *target = l ? target_of(book, l->is.kind) : NULL;
+    const struct target_line_type *type = metadata_line_type(book, line);
+    bool is_thread = l && (!type || type->away);
+    for (size_t i = 0; target && i < target->event_count && !is_thread; i++)
+        is_thread = target->events[i].own && names_contain(&target->events[i].on, l->is.kind);
+    return is_thread;
+}
+
 const struct target_line_type *metadata_line_type_named(const struct trace_metadata *book,
                                                         const char *kind)
 {

@@ -58,6 +58,9 @@ const char *metadata_type_name(const struct trace_metadata *book,
                                uint32_t type); /* returns "?" if unknown */
 const struct target_line_type *metadata_line_type(const struct trace_metadata *book,
                                                   uint32_t line); /* or NULL */
+/* Returns whether the line is that of a thread, a task or a process, which acts by itself: its
+ * description shows where it is, or has events of its own thread. */
+bool metadata_line_is_thread(const struct trace_metadata *book, uint32_t line);
 /* Returns the description of a kind that is not of a line, by name, from the first description that
  * has it, or NULL. */
 const struct target_line_type *metadata_line_type_named(const struct trace_metadata *book,

@@ -1,6 +1,7 @@
 /* Setup of all actions of the window and of their keys, from the table of actions.h. */
 #include "clients/viewer/actions.h"
 
+#include "clients/viewer/analysis/analysis_pane.h"
 #include "clients/viewer/diagram/line_arrangement.h"
 #include "clients/viewer/diagram/viewer.h"
 #include "clients/viewer/focus_return.h"
@@ -114,6 +115,8 @@ static void actions_on_line(GSimpleAction *action, GVariant *parameter, gpointer
         line_groups_split(view, line);
     else if (g_strcmp0(name, "pin-line") == 0)
         line_arrangement_toggle_pin(view, line);
+    else if (g_strcmp0(name, "line-details") == 0)
+        analysis_pane_show_line(view, line);
     else
         line_arrangement_move(view, line, g_strcmp0(name, "line-up") == 0 ? -1 : 1);
 }
@@ -155,8 +158,8 @@ static void actions_on_notification(struct view *view, enum notification what)
 
 void actions_install(struct view *view)
 {
-    static const char *const on_lines[] = {"hide-line", "join-line", "split-line",
-                                           "line-up",   "line-down", "pin-line"};
+    static const char *const on_lines[] = {"hide-line", "join-line", "split-line",  "line-up",
+                                           "line-down", "pin-line",  "line-details"};
     struct keymap all = keymap_new();
     for (size_t i = 0; i < action_table_size; i++) {
         const struct action *a = &action_table[i];

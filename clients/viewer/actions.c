@@ -142,6 +142,7 @@ static bool actions_is_wait_coloring(const struct view *v) { return v->viewer_se
 static void do_states(struct view *v) { analysis_pane_open(v, "states"); }
 static void do_threads(struct view *v) { analysis_pane_open(v, "threads"); }
 static void do_waits(struct view *v) { analysis_pane_open(v, "waits"); }
+static void actions_do_locks(struct view *v) { analysis_pane_open(v, "locks"); }
 static void do_path(struct view *v) { analysis_pane_open(v, "path"); }
 static void do_calls(struct view *v) { analysis_pane_open(v, "calls"); }
 
@@ -417,6 +418,7 @@ const struct action action_table[] = {
     {"View", "show-states", "Thread States tab", "<Alt>s", do_states, NULL},
     {"View", "show-threads", "Threads tab", "<Alt>h", do_threads, NULL},
     {"View", "show-waits", "Waits tab", "<Alt>a", do_waits, NULL},
+    {"View", "show-locks", "Locks tab", "<Alt>k", actions_do_locks, NULL},
     {"View", "show-path", "Critical Path tab", "<Alt>p", do_path, NULL},
     {"View", "show-calls", "Profile tab", "<Alt>c", do_calls, NULL},
     {"View", "show-source", "Source tab", "<Alt>o", do_source, NULL},
@@ -451,7 +453,8 @@ const struct action action_table[] = {
 const size_t action_table_size = G_N_ELEMENTS(action_table);
 
 /* Keys for the line of the selected event. */
-const struct line_key line_keys[] = {{"win.pin-line", "Pin / unpin line", "k"},
+const struct line_key line_keys[] = {{"win.line-details", "Details of line", "d"},
+                                     {"win.pin-line", "Pin / unpin line", "k"},
                                      {"win.hide-line", "Hide line", "h"},
                                      {"win.line-up", "Move line up", "<Alt>Up"},
                                      {"win.line-down", "Move line down", "<Alt>Down"},

@@ -1,7 +1,9 @@
 #include "clients/viewer/analysis/analysis_pane.h"
 
 #include "clients/viewer/analysis/band_rows.h"
+#include "clients/viewer/analysis/lock_details.h"
 #include "clients/viewer/analysis/metric_page.h"
+#include "clients/viewer/analysis/state_details.h"
 #include "clients/viewer/diagram/time_range.h"
 #include "clients/viewer/diagram/viewer.h"
 #include "clients/viewer/state/accessible_name.h"
@@ -169,6 +171,19 @@ void analysis_pane_open(struct view *view, const char *page)
         gtk_stack_set_visible_child_name(GTK_STACK(analysis_pane_find(view)->stack), page);
     analysis_pane_set_open(view, true);
     analysis_pane_focus(view);
+}
+
+void analysis_pane_show_line(struct view *view, uint32_t line)
+{
+    if (!metadata_line(view_metadata(view), line)) {
+        status_line_show(&view->status_line, "Select an event to see the details of its line");
+    } else if (!metadata_line_is_thread(view_metadata(view), line)) {
+        analysis_pane_open(view, "locks");
+        lock_details_show(view, line);
+    } else {
+        analysis_pane_open(view, "states");
+        state_details_show(view, line);
+    }
 }
 
 void analysis_pane_focus(struct view *view) { tab_focus(analysis_pane_current_tab(view)); }

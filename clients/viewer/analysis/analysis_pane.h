@@ -15,6 +15,8 @@ GtkWidget *analysis_pane_new(struct view *view, GtkWidget *picture);
 void analysis_pane_clear(struct view *view); /* another run */
 /* Opens it with this tab (NULL: the previous one), and gives it the focus. */
 void analysis_pane_open(struct view *view, const char *page);
+/* Shows what a thread did, or which threads held a lock, in the tab of their details. */
+void analysis_pane_show_line(struct view *view, uint32_t line);
 void analysis_pane_close(struct view *view);
 void analysis_pane_focus(struct view *view); /* to the visible tab */
 bool analysis_pane_has_focus(struct view *view);

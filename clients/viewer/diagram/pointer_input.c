@@ -92,7 +92,8 @@ static void context_menu_add_event(GMenu *menu, const struct event_info *e)
 
 static void context_menu_add_line(GMenu *menu, const struct view *view, uint32_t row)
 {
-    static const struct context_menu_item moves[] = {{"Hide line", "win.hide-line", NULL},
+    static const struct context_menu_item details[] = {{"Details", "win.line-details", NULL}},
+                                          moves[] = {{"Hide line", "win.hide-line", NULL},
                                                      {"Move up", "win.line-up", NULL},
                                                      {"Move down", "win.line-down", NULL}},
                                           pin[] = {{"Pin", "win.pin-line", NULL}},
@@ -102,6 +103,7 @@ static void context_menu_add_line(GMenu *menu, const struct view *view, uint32_t
                                           split[] = {{"Ungroup", "win.split-line", NULL}};
     char *target = g_strdup_printf("%u", view->scene_cache.scene->rows[row].line);
     GMenu *clusters = g_menu_new();
+    context_menu_add_section(menu, details, G_N_ELEMENTS(details), target);
     context_menu_add_section(menu, row < view->scene_cache.pinned ? unpin : pin, 1, target);
     context_menu_add_section(menu, moves, G_N_ELEMENTS(moves), target);
     if (row > 0)

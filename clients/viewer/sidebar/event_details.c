@@ -123,6 +123,15 @@ static void add_field(struct event_details *d, const char *name, const char *val
     g_free(v);
 }
 
+/* Adds a line by its name, which links to its details in the analysis pane. */
+static void add_line(struct event_details *d, const char *name, uint32_t line)
+{
+    char *markup = g_markup_printf_escaped("<a href=\"line:%u\">%s</a>", line,
+                                           metadata_label(view_metadata(d->view), line));
+    add_markup(d, name, markup);
+    g_free(markup);
+}
+
 static void add_link(GString *s, const char *to, struct table_place place, const char *text)
 {
     char *shown = g_markup_escape_text(text, -1);
@@ -265,15 +274,15 @@ void event_details_fill(struct event_details *d, const struct event_info *e)
     describe_head(d, e);
     char *type = g_strdup_printf("%s, %s", metadata_type_name(book, e->type), at);
     add_field(d, "Event", type);
-    add_field(d, "Line", metadata_label(book, e->at.line));
+    add_line(d, "Line", e->at.line);
     if (e->thread && e->thread != e->at.line)
-        add_field(d, "Thread", metadata_label(book, e->thread));
+        add_line(d, "Thread", e->thread);
     placement_request(d, e);
     const char *ran = placement_text(&d->ran, e->at);
     if (ran)
         add_field(d, "Ran on", ran);
     if (e->about)
-        add_field(d, "Object", metadata_label(book, e->about));
+        add_line(d, "Object", e->about);
     describe_times(d, e);
     add_refs(d, partners_are(e), e->partners, e->partner_count);
     if (e->partner_lost)

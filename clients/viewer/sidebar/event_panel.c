@@ -293,6 +293,8 @@ static gboolean on_link(GtkLabel *label, const char *uri, gpointer data)
     /* these tabs are in the analysis pane */
     if (g_str_has_prefix(uri, "function:"))
         return gtk_widget_activate_action(GTK_WIDGET(label), "win.calls-function", "s", uri + 9);
+    if (g_str_has_prefix(uri, "line:"))
+        return gtk_widget_activate_action(GTK_WIDGET(label), "win.line-details", "s", uri + 5);
     if (g_str_has_prefix(uri, "place:"))
         return gtk_widget_activate_action(GTK_WIDGET(label), "win.source-line", "s", uri + 6);
     if (!g_str_has_prefix(uri, "event:") || !event_id_parse(uri + 6, &at))
