@@ -49,13 +49,19 @@ static gboolean progress_row_on_timeout(gpointer data)
 {
     struct view *view = data;
     struct progress_row *p = progress_row_find(view);
-    bool waits = request_slot_is_running(&view->server_link, &view->diagram_view.placing) ||
-                 request_slot_is_running(&view->server_link, &view->overview.counting);
+    const struct state_bands *bands = &view->overview.strip;
+    bool counts = request_slot_is_running(&view->server_link, &view->overview.counting),
+         waits = counts || request_slot_is_running(&view->server_link, &view->diagram_view.placing);
     gint64 now = g_get_monotonic_time();
     p->since_us = waits ? p->since_us ? p->since_us : now : 0;
-    if (waits && !p->out && now - p->since_us > TIMEOUT_US) {
+    if (counts && bands->count && (p->out || now - p->since_us > TIMEOUT_US)) {
         p->out = true;
-        status_line_show_progress(&view->status_line, "Waiting for the server", -1);
+        status_line_show_progress(&view->status_line, "Computing states",
+                                  (double)bands->known / (double)bands->count);
+    } else if (waits && !p->out && now - p->since_us > TIMEOUT_US) {
+        p->out = true;
+        status_line_show_progress(&view->status_line,
+                                  counts ? "Computing states" : "Computing the diagram", -1);
     } else if (!waits && p->out) {
         p->out = false;
         status_line_show_progress(&view->status_line, NULL, 0);

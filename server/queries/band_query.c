@@ -20,7 +20,7 @@
 #include <string.h>
 
 #ifndef REPORT_EVERY /* tests make it small */
-#define REPORT_EVERY (4u << 20) /* events between partial results; or a quarter of the known ones */
+#define REPORT_EVERY (1u << 19) /* events between partial results; or half of the known ones */
 #endif
 #define CHUNK 64u /* pixels computed at once in each row: they are adjacent in the summary tree */
 #define PIXEL_COST 4u /* cost of a pixel, in events */
@@ -145,12 +145,17 @@ static void choose_range(const struct run *run, const struct density_request *r,
     s->to = s->to > s->from ? s->to : s->from + 1;
 }
 
-/* Returns the end of the last states of the rows.  (Waits that have not ended last until now.) */
+/* Returns the end of the last states of the rows: of a partial result, the last known event.
+ * (Waits that have not ended last until now.) */
 static int64_t end_of(const struct band_query_job *job)
 {
+    const struct state_bands *s = &job->filling.strip;
     int64_t end = event_times_end(job->run), now = interval_cache_until_ns(job->run);
     if (!job->request.by_time)
-        return (int64_t)job->filling.strip.known;
+        return (int64_t)s->known;
+    if (s->known < s->count)
+        return s->known > order_first(job->run->order) ? event_times_fitted(job->run, s->known - 1)
+                                                       : s->from;
     return job->request.living && now > end ? now : end;
 }
 
@@ -350,7 +355,7 @@ static bool strip_step(void *p, uint64_t budget)
         job->reported = 0;
     }
     if (!job->filling.begun) {
-        uint64_t news = job->reported / 4 > REPORT_EVERY ? job->reported / 4 : REPORT_EVERY;
+        uint64_t news = job->reported / 2 > REPORT_EVERY ? job->reported / 2 : REPORT_EVERY;
         job->known = timeline_build(job->run, source_of(job), &budget);
         if (job->request.living && interval_cache_full(job->run))
             return true;

@@ -172,14 +172,14 @@ static void many_changes_are_kept_as_shares(void **state)
     end(&t);
 }
 
-/* The first part of a response covers the prefix that is known, correctly; canceling the request
- * loses nothing. */
-static void the_first_look_tells_how_far_it_is(void **state)
+/* The first part of a response covers the prefix that is known, correctly, and nothing after it;
+ * canceling the request loses nothing. */
+static void check_first_look(bool by_time)
 {
-    (void)state;
     struct told t = begin();
     struct request_queue queue = {.run = t.run};
-    struct density_request r = {.from = 0, .to = 4000, .pixels = 4000};
+    struct density_request r = {
+        .by_time = by_time, .from = 0, .to = by_time ? 20000 : 4000, .pixels = 4000};
     struct encoder body = {0}, out = {0};
     struct response reply = {&out, 1, 0};
     for (uint64_t i = 0; i < 2000; i++) {
@@ -198,15 +198,27 @@ static void the_first_look_tells_how_far_it_is(void **state)
     struct state_bands s;
     decode_state_bands(&part, &s);
     assert_true(decoder_finish(&part) && s.known >= 300 && s.known < s.count && s.count == 4000);
+    /* by time, each pixel is 5 ns long; the last known event is in the last pixel with a share */
+    uint64_t last = s.known - 1, whole = by_time ? last / 2 * 2 + (last % 2) : s.known;
     for (uint32_t i = 0; i < s.pixels; i++) {
-        assert_int_equal(s.cells[i].share[BAND_RUNS], i < s.known && i % 2 == 0 ? 255 : 0);
-        assert_int_equal(s.cells[i].share[BAND_WAITS], i < s.known && i % 2 ? 255 : 0);
+        unsigned waits = i % 2 == 0 ? 0 : by_time ? 153 : 255, runs = 255 - waits;
+        if (by_time && i == whole)
+            continue;
+        assert_int_equal(s.cells[i].share[BAND_RUNS], i < whole ? runs : 0);
+        assert_int_equal(s.cells[i].share[BAND_WAITS], i < whole ? waits : 0);
     }
     state_bands_free(&s);
     encoder_free(&out);
     encoder_free(&body);
     expect(&t, false, 0, 4000, 1, (unsigned[]){50, 0, 50, 0});
     end(&t);
+}
+
+static void the_first_look_tells_how_far_it_is(void **state)
+{
+    (void)state;
+    check_first_look(false);
+    check_first_look(true);
 }
 
 /* ---- random runs, compared with the definition ---- */

@@ -136,12 +136,15 @@ uint32_t bands_view_row_at(const struct view *view, double y_px)
 static void paint_unknown(struct view *view, cairo_t *cr, int height)
 {
     const struct state_bands *s = &view->overview.strip;
-    if (s->known >= s->count || !s->count)
+    bool none =
+        !s->row_count && request_slot_is_running(&view->server_link, &view->overview.counting);
+    if (!none && (s->known >= s->count || !s->count))
         return;
-    char *text =
-        g_strdup_printf("Computing states: %.0f %%", 100.0 * (double)s->known / (double)s->count);
+    char *text = none ? g_strdup("Computing states…")
+                      : g_strdup_printf("Computing states: %.0f %%",
+                                        100.0 * (double)s->known / (double)s->count);
     cairo_set_source_rgb(cr, 0.6, 0.2, 0.6);
-    text_cache_show(cr, 8, height - 19, text, 9, false);
+    text_cache_show(cr, 8, none ? 8 : height - 19, text, 9, false);
     g_free(text);
 }
 
@@ -167,8 +170,10 @@ void bands_view_draw(struct view *view, cairo_t *cr, int height)
     const struct state_bands *s = &view->overview.strip;
     struct state_band_style look = bands_view_state_look(view);
     paint_all_rows(view, cr, bands_view_bottom_px(view, height));
-    if (!s->row_count)
+    if (!s->row_count) {
+        paint_unknown(view, cr, height);
         return;
+    }
     state_band_paint_ruler(cr, s, 0, &look);
     paint_background_below(view, cr, bands_view_bottom_px(view, height));
     state_band_paint_key(cr, height - 18, &look);
@@ -181,7 +186,17 @@ void bands_view_draw(struct view *view, cairo_t *cr, int height)
 
 /* ---- text ---- */
 
-static void bands_view_append_shares(struct view *view, GString *text, const double *shares,
+/* Returns the text of an empty pixel of a row. */
+static const char *bands_view_empty_text(struct view *view, uint32_t row)
+{
+    const struct state_bands *s = &view->overview.strip;
+    return s->known < s->count                                          ? " not computed yet"
+           : metadata_line_is_thread(view_metadata(view), s->rows[row]) ? " does not exist then"
+                                                                        : " not in use";
+}
+
+/* Returns whether there are any. */
+static bool bands_view_append_shares(struct view *view, GString *text, const double *shares,
                                      uint32_t about)
 {
     bool any = false;
@@ -196,8 +211,7 @@ static void bands_view_append_shares(struct view *view, GString *text, const dou
         g_string_append_printf(text, " %.0f %%", percent);
         any = true;
     }
-    if (!any)
-        g_string_append(text, " not running");
+    return any;
 }
 
 static const struct {
@@ -244,7 +258,8 @@ char *bands_view_describe(struct view *view, double x_px, double y_px)
     GString *text = g_string_new(name);
     g_free(name);
     g_string_append_c(text, ':');
-    bands_view_append_shares(view, text, shares, cell->about);
+    if (!bands_view_append_shares(view, text, shares, cell->about))
+        g_string_append(text, bands_view_empty_text(view, row));
     bands_view_append_measured(view, text, row, (uint32_t)at);
     if (cell->share[BAND_WAITS] && cell->about)
         g_string_append_printf(text, "\nmostly waiting for %s",
