@@ -1,5 +1,6 @@
 #include "clients/viewer/sidebar/key_findings.h"
 
+#include "clients/connection/finding_text.h"
 #include "clients/metadata/event_text.h"
 #include "clients/viewer/diagram/overview_overlay.h"
 #include "clients/viewer/diagram/viewer.h"
@@ -7,13 +8,26 @@
 #include "clients/viewer/state/request_slot.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define FINDINGS_SHOWN 5u
 #define REQUEST_AFTER_MS 100u /* the overview and the critical path come first */
+#define PREDICTED_EVENTS_MOST 1000000u /* of a longer run, potential bugs are not requested */
+
+/* The tables that findings are taken from. */
+enum key_findings_table { FROM_FINDINGS, FROM_PATH, FROM_MEMORY, FROM_PREDICT, FROM_TABLES };
+
+static const struct {
+    const char *preset;
+    uint32_t top; /* 0: all rows */
+} key_findings_tables[FROM_TABLES] = {[FROM_FINDINGS] = {"findings", 0},
+                                      [FROM_PATH] = {"path", 5},
+                                      [FROM_MEMORY] = {"memory", 1},
+                                      [FROM_PREDICT] = {"predict", FINDINGS_SHOWN}};
 
 struct key_findings {
     struct view *view;
-    struct table_model model;
+    struct table_model models[FROM_TABLES];
     GtkWidget *box, *list;
     guint timer;
     uint64_t events; /* of the run when they were requested; 0: they were not */
@@ -28,10 +42,11 @@ static const struct table_cell *key_finding_cell(const struct result_table *t, u
     return column < t->column_count ? &result_table_cells(t, row)[column] : &none;
 }
 
-/* Returns a cell as text, "" if it is empty, in new memory. */
-static char *key_finding_text(const struct key_findings *f, uint32_t row, const char *name)
+/* Returns a cell of a table as text, "" if it is empty, in new memory. */
+static char *key_finding_text(const struct key_findings *f, enum key_findings_table from,
+                              uint32_t row, const char *name)
 {
-    const struct result_table *t = &f->model.table;
+    const struct result_table *t = &f->models[from].table;
     struct table_names names = {view_metadata(f->view), f->view->server_link.sites};
     const struct table_cell *cell = key_finding_cell(t, row, name);
     return cell->is == CELL_NULL
@@ -40,20 +55,35 @@ static char *key_finding_text(const struct key_findings *f, uint32_t row, const 
                                         cell);
 }
 
-static int64_t key_finding_gain_ns(const struct result_table *t, uint32_t row)
+static int64_t key_finding_number(const struct result_table *t, uint32_t row, const char *name)
 {
-    const struct table_cell *gain = key_finding_cell(t, row, "gain_ns");
-    return gain->is == CELL_NUMBER ? gain->number : 0;
+    const struct table_cell *cell = key_finding_cell(t, row, name);
+    return cell->is == CELL_NUMBER ? cell->number : 0;
+}
+
+/* Returns the estimated gain of a finding; 0 if it is unknown.  That of a thread on the critical
+ * path is the largest what-if gain there. */
+static int64_t key_finding_gain_ns(const struct key_findings *f, uint32_t row)
+{
+    const struct result_table *t = &f->models[FROM_FINDINGS].table,
+                              *path = &f->models[FROM_PATH].table;
+    int64_t gain_ns = key_finding_number(t, row, "gain_ns");
+    const struct table_cell *text = key_finding_cell(t, row, "finding");
+    bool on_path = text->is == CELL_TEXT && strstr(text->text, "critical path");
+    for (uint32_t i = 0; on_path && i < path->row_count; i++)
+        gain_ns = MAX(gain_ns, key_finding_number(path, i, "whatif_gain_ns"));
+    return gain_ns;
 }
 
 /* Returns the row with the largest gain below `most`, or of the same gain behind `after`; the
  * number of rows if there is none. */
-static uint32_t key_finding_next(const struct result_table *t, int64_t most, uint32_t after)
+static uint32_t key_finding_next(const struct key_findings *f, int64_t most, uint32_t after)
 {
+    const struct result_table *t = &f->models[FROM_FINDINGS].table;
     uint32_t next = t->row_count;
     int64_t largest = 0;
     for (uint32_t i = 0; i < t->row_count; i++) {
-        int64_t gain = t->rows[i].depth ? 0 : key_finding_gain_ns(t, i);
+        int64_t gain = t->rows[i].depth ? 0 : key_finding_gain_ns(f, i);
         if (gain > largest && (gain < most || (gain == most && i > after))) {
             largest = gain;
             next = i;
@@ -62,16 +92,18 @@ static uint32_t key_finding_next(const struct result_table *t, int64_t most, uin
     return next;
 }
 
-static void key_findings_add_row(struct key_findings *f, uint32_t row)
+/* ---- rows ---- */
+
+static void key_findings_add_finding(struct key_findings *f, uint32_t row)
 {
-    char gain[60], *finding = key_finding_text(f, row, "finding"),
-                   *thread = key_finding_text(f, row, "thread"),
-                   *object = key_finding_text(f, row, "object"),
-                   *place = key_finding_text(f, row, "location");
-    duration_text(gain, sizeof gain, key_finding_gain_ns(&f->model.table, row));
+    char gain[60], *finding = key_finding_text(f, FROM_FINDINGS, row, "finding"),
+                   *thread = key_finding_text(f, FROM_FINDINGS, row, "thread"),
+                   *object = key_finding_text(f, FROM_FINDINGS, row, "object"),
+                   *place = key_finding_text(f, FROM_FINDINGS, row, "location");
+    duration_text(gain, sizeof gain, key_finding_gain_ns(f, row));
     char *text = g_markup_printf_escaped("<b>%s</b>  %s\n%s%s%s%s%s", gain, finding, thread,
                                          *object ? ", " : "", object, *place ? " at " : "", place);
-    row_list_add(f->list, text, f->model.table.rows[row].event);
+    row_list_add(f->list, text, f->models[FROM_FINDINGS].table.rows[row].event);
     g_free(text);
     free(finding);
     free(thread);
@@ -79,22 +111,70 @@ static void key_findings_add_row(struct key_findings *f, uint32_t row)
     free(place);
 }
 
-static void key_findings_on_table(void *user)
+static void key_findings_add_gains(struct key_findings *f)
 {
-    struct key_findings *f = user;
-    const struct result_table *t = &f->model.table;
-    if (!f->model.fresh)
-        return;
-    row_list_clear(f->list);
+    const struct result_table *t = &f->models[FROM_FINDINGS].table;
     int64_t most = INT64_MAX;
     uint32_t row = 0, count = 0;
     while (!t->problem && count < FINDINGS_SHOWN &&
-           (row = key_finding_next(t, most, row)) < t->row_count) {
-        key_findings_add_row(f, row);
-        most = key_finding_gain_ns(t, row);
+           (row = key_finding_next(f, most, row)) < t->row_count) {
+        key_findings_add_finding(f, row);
+        most = key_finding_gain_ns(f, row);
         count++;
     }
+}
+
+/* Adds the memory that was not freed, and where most of it was allocated. */
+static void key_findings_add_leak(struct key_findings *f)
+{
+    const struct result_table *t = &f->models[FROM_MEMORY].table;
+    uint32_t blocks = result_table_find_column(t, "unfreed_blocks"),
+             bytes = result_table_find_column(t, "unfreed_bytes");
+    if (t->problem || !t->total || blocks == t->column_count || bytes == t->column_count ||
+        t->total[blocks].is != CELL_NUMBER || t->total[blocks].number <= 0)
+        return;
+    char *place = t->row_count ? key_finding_text(f, FROM_MEMORY, 0, "function") : g_strdup("");
+    char *text = g_markup_printf_escaped(
+        "<b>Memory not freed</b>  %lld block%s, %lld byte%s%s%s",
+        (long long)t->total[blocks].number, t->total[blocks].number == 1 ? "" : "s",
+        (long long)t->total[bytes].number, t->total[bytes].number == 1 ? "" : "s",
+        *place ? "\nlargest leak: " : "", place);
+    row_list_add_action(f->list, text, (struct event_id){0, 0}, "win.show-memory");
+    g_free(text);
+    free(place);
+}
+
+static void key_findings_add_predictions(struct key_findings *f)
+{
+    const struct result_table *t = &f->models[FROM_PREDICT].table;
+    for (uint32_t i = 0; !t->problem && i < t->row_count; i++) {
+        if (t->rows[i].depth)
+            continue;
+        char *summary = finding_text_summary(t, i);
+        char *text = g_markup_printf_escaped("<b>Potential bug</b>  %s", summary);
+        row_list_add_action(f->list, text, t->rows[i].event, "win.show-predict");
+        g_free(text);
+        free(summary);
+    }
+}
+
+static void key_findings_on_table(void *user)
+{
+    struct key_findings *f = user;
+    for (unsigned i = 0; i < FROM_TABLES; i++)
+        if (table_model_is_running(&f->models[i]))
+            return;
+    row_list_clear(f->list);
+    key_findings_add_gains(f);
+    key_findings_add_leak(f);
+    key_findings_add_predictions(f);
     key_findings_show(f, f->shown);
+}
+
+static void key_findings_clear_models(struct key_findings *f)
+{
+    for (unsigned i = 0; i < FROM_TABLES; i++)
+        table_model_clear(&f->models[i]);
 }
 
 static void key_findings_on_destroy(GtkWidget *widget, gpointer data)
@@ -102,7 +182,7 @@ static void key_findings_on_destroy(GtkWidget *widget, gpointer data)
     struct key_findings *f = data;
     (void)widget;
     g_clear_handle_id(&f->timer, g_source_remove);
-    table_model_clear(&f->model);
+    key_findings_clear_models(f);
     g_free(f);
 }
 
@@ -112,8 +192,9 @@ struct key_findings *key_findings_new(struct view *view, GtkWidget **widget)
     GtkWidget *title = gtk_label_new(NULL);
     f->view = view;
     f->list = row_list_rows(view);
-    f->model = (struct table_model){
-        .link = &view->server_link, .on_table = key_findings_on_table, .user = f};
+    for (unsigned i = 0; i < FROM_TABLES; i++)
+        f->models[i] = (struct table_model){
+            .link = &view->server_link, .on_table = key_findings_on_table, .user = f};
     gtk_label_set_markup(GTK_LABEL(title), "<b>Key findings</b> (estimated gain)");
     gtk_label_set_xalign(GTK_LABEL(title), 0);
     gtk_widget_set_tooltip_text(title, "By how much the run could be shorter without it; an "
@@ -133,21 +214,32 @@ static void key_findings_send(void *user)
         request_slot_schedule(&f->timer, REQUEST_AFTER_MS, key_findings_send, f);
         return;
     }
-    struct table_request request = table_model_request("findings", "");
     f->events = f->view->server_link.count;
-    table_model_send(&f->model, &request);
+    for (unsigned i = 0; i < FROM_TABLES; i++) {
+        struct table_request request = table_model_request(key_findings_tables[i].preset, "");
+        request.top = key_findings_tables[i].top;
+        if (i == FROM_PATH) /* with what-if gains of the largest segments */
+            table_model_set_option(&request, "zeros", "2");
+        if (i == FROM_PREDICT && f->events > PREDICTED_EVENTS_MOST)
+            table_request_free(&request);
+        else
+            table_model_send(&f->models[i], &request);
+    }
 }
 
 bool key_findings_is_busy(const struct key_findings *f)
 {
-    return f->timer || table_model_is_running(&f->model);
+    bool busy = f->timer != 0;
+    for (unsigned i = 0; i < FROM_TABLES; i++)
+        busy |= table_model_is_running(&f->models[i]);
+    return busy;
 }
 
 void key_findings_clear(struct key_findings *f)
 {
     g_clear_handle_id(&f->timer, g_source_remove);
     f->events = 0;
-    table_model_clear(&f->model);
+    key_findings_clear_models(f);
     row_list_clear(f->list);
     key_findings_show(f, f->shown);
 }

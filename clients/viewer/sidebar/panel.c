@@ -42,13 +42,17 @@ void panel_back(struct view *view)
 static void row_list_on_row(GtkListBox *list, GtkListBoxRow *row, gpointer data)
 {
     struct event_id at;
-    const char *event = g_object_get_data(G_OBJECT(row), "event");
+    const char *event = g_object_get_data(G_OBJECT(row), "event"),
+               *action = g_object_get_data(G_OBJECT(row), "action");
     (void)list;
+    if (action)
+        gtk_widget_activate_action(GTK_WIDGET(row), action, NULL);
     if (event && event_id_parse(event, &at))
         go_to_event(data, at, NO_POSITION);
 }
 
-void row_list_add(GtkWidget *list, const char *markup, struct event_id at)
+void row_list_add_action(GtkWidget *list, const char *markup, struct event_id at,
+                         const char *action)
 {
     GtkWidget *label = gtk_label_new(NULL), *row = gtk_list_box_row_new();
     char text[48];
@@ -64,8 +68,14 @@ void row_list_add(GtkWidget *list, const char *markup, struct event_id at)
         event_id_print(text, sizeof text, at);
         g_object_set_data_full(G_OBJECT(row), "event", g_strdup(text), g_free);
     }
-    gtk_list_box_row_set_activatable(GTK_LIST_BOX_ROW(row), at.line != 0);
+    g_object_set_data(G_OBJECT(row), "action", (gpointer)(uintptr_t)action);
+    gtk_list_box_row_set_activatable(GTK_LIST_BOX_ROW(row), at.line != 0 || action);
     gtk_list_box_append(GTK_LIST_BOX(list), row);
+}
+
+void row_list_add(GtkWidget *list, const char *markup, struct event_id at)
+{
+    row_list_add_action(list, markup, at, NULL);
 }
 
 void row_list_clear(GtkWidget *list)

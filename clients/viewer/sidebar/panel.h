@@ -53,6 +53,10 @@ GtkWidget *row_list_rows(struct view *view);
 GtkWidget *row_list_new(struct view *view, GtkWidget **list, const char *nothing);
 /* Adds a row, at line 0: that is not a link. */
 void row_list_add(GtkWidget *list, const char *markup, struct event_id at);
+/* Adds a row that activates an action, a constant such as "win.show-memory", and goes to the event,
+ * if any. */
+void row_list_add_action(GtkWidget *list, const char *markup, struct event_id at,
+                         const char *action);
 void row_list_clear(GtkWidget *list);
 
 /* ---- blocked panel ---- */
