@@ -423,21 +423,49 @@ static int report_make_text(const struct table_settings *o, struct command_sourc
     return status;
 }
 
-/* Writes the text and the diagram as one web page; of a run that is too long its end, where a hang
- * is seen. */
+/* Requests the diagram of the range, by default of the run; if that has too many events for a web
+ * page, its end, where a hang is seen. *part: it is the end. */
+static bool report_request_diagram(const struct table_settings *o, struct command_source *subject,
+                                   struct event_diagram *picture, bool *part)
+{
+    *picture = (struct event_diagram){
+        .command = o->command, .from = o->from, .to = o->to, .fold = 0, .labels = LABELS_NAME};
+    bool range = diagram_range_is_set(picture);
+    *part = !range && subject->source.book.run.events > WEBPAGE_EVENTS;
+    picture->last = *part ? REPORT_COLUMNS : 0;
+    if (!event_diagram_request(o->command, picture, subject))
+        return false;
+    bool cut = range && !o->to.is && picture->window.more_right;
+    if (picture->window.event_count <= WEBPAGE_EVENTS && !cut)
+        return true;
+    *part = true;
+    if (!cut)
+        return event_diagram_columns(o->command, picture, subject,
+                                     picture->window.last - (int32_t)REPORT_COLUMNS + 1,
+                                     REPORT_COLUMNS);
+    event_diagram_free(picture);
+    *picture = (struct event_diagram){
+        .command = o->command, .last = REPORT_COLUMNS, .fold = 0, .labels = LABELS_NAME};
+    return event_diagram_request(o->command, picture, subject);
+}
+
+/* Writes the text and the diagram as one web page. */
 static int report_write_html(const struct table_settings *o, struct command_source *subject,
                              const char *text)
 {
-    struct event_diagram picture = {.command = o->command, .fold = 0, .labels = LABELS_NAME};
-    bool part = subject->source.book.run.events > WEBPAGE_EVENTS;
-    picture.last = part ? REPORT_COLUMNS : 0;
-    char *page = xasprintf(
-        "%s%s", text, part ? "\nThe diagram shows the end of the run; all of it: poet view\n" : "");
-    int status = event_diagram_request(o->command, &picture, subject)
-                     ? diagram_output_add_page(o->command, &picture, subject, page, false, o->file)
-                     : EXIT_FAILED;
+    struct event_diagram picture;
+    bool part;
+    int status = EXIT_FAILED;
+    if (report_request_diagram(o, subject, &picture, &part)) {
+        char *page = xasprintf("%s%s%s%s", text, part ? "\nThe diagram shows the end of the " : "",
+                               !part                    ? ""
+                               : o->from.is || o->to.is ? "range"
+                                                        : "run",
+                               part ? "; all of it: poet view\n" : "");
+        status = diagram_output_add_page(o->command, &picture, subject, page, false, o->file);
+        free(page);
+    }
     event_diagram_free(&picture);
-    free(page);
     return status;
 }
 

@@ -238,6 +238,15 @@ C
 traced long
 check "report -o writes a web page of a long run" poet report long.poet -o long.html
 is "long: the page says that the diagram is its end" "$(grep -c '^The diagram shows the end of the run; all of it: poet view' long.html)" 1
+drawn() { sed -n '/id="data"/,$p' "$1" | sed -n 's/^"row":\[\(.*\)\],$/\1/p' | tr ',' '\n' | grep -c .; } # events
+ids=($(poet dump convoy.poet --json | json '[.[] | .event // empty] | .[10], .[30]'))
+poet report convoy.poet --from "${ids[0]}" --to "${ids[1]}" -o part.html
+is "report --from --to -o part.html: the diagram is of the range" "$(drawn part.html)" \
+    "$(poet export convoy.poet --from "${ids[0]}" --to "${ids[1]}" -o shown.html && drawn shown.html)"
+check "it has fewer events than the run" test "$(drawn part.html)" -lt "$(drawn page.html)"
+poet report long.poet --from 2:10 -o long.html
+is "long: of a range that is too long the page has the end" \
+    "$(grep -c '^The diagram shows the end of the range; all of it: poet view' long.html)" 1
 poet report convoy.poet -o page.docx >/dev/null 2>&1
 is "report: an unknown file suffix exits with 2" $? 2
 
