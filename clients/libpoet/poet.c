@@ -3,7 +3,6 @@
 #include "clients/libpoet/poet.h"
 
 #include "clients/libpoet/core/interposer.h"
-#include "clients/libpoet/core/lost_events.h"
 #include "clients/libpoet/core/message_queue.h"
 #include "clients/libpoet/core/message_text.h"
 #include "clients/libpoet/core/record.h"
@@ -11,6 +10,7 @@
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/wait_stack.h"
@@ -129,7 +129,7 @@ uint32_t poet_record_choice(poet_line_t line, uint32_t of, uint32_t chosen)
     if (!t || chosen >= of)
         return chosen;
     int saved = errno;
-    if (UNLIKELY(replay_active))
+    if (UNLIKELY(tracer.replay.is_active))
         chosen = thread_schedule_next_choose(t, of, chosen);
     int size = snprintf(text, sizeof text, "%u of %u", chosen, of);
     poet_record_single_by(t, line,
@@ -144,13 +144,13 @@ uint32_t poet_record_choice(poet_line_t line, uint32_t of, uint32_t chosen)
 
 int poet_replay_next_is(poet_type_t type, int fallback)
 {
-    struct traced_thread *t = replay_active ? thread_recording() : NULL;
+    struct traced_thread *t = tracer.replay.is_active ? thread_recording() : NULL;
     return t && thread_schedule_active(t) ? thread_schedule_next_is(t, type) : fallback;
 }
 
 int poet_replay_peek(poet_type_t type, uint64_t key, unsigned ahead)
 {
-    struct traced_thread *t = replay_active ? thread_recording() : NULL;
+    struct traced_thread *t = tracer.replay.is_active ? thread_recording() : NULL;
     if (!t || !thread_schedule_active(t) || thread_schedule_is_over(t))
         return -1;
     return (int)thread_schedule_next_is_about(t, type, key, ahead);
@@ -158,14 +158,14 @@ int poet_replay_peek(poet_type_t type, uint64_t key, unsigned ahead)
 
 int poet_replay_peek_after(poet_type_t type)
 {
-    struct traced_thread *t = replay_active ? thread_recording() : NULL;
+    struct traced_thread *t = tracer.replay.is_active ? thread_recording() : NULL;
     return t && thread_schedule_next_is_about(t, type, 0, 0) ? thread_schedule_next_has_cause(t)
                                                              : -1;
 }
 
 int poet_replay_peek_sender(poet_type_t type, poet_event_t *send)
 {
-    struct traced_thread *t = replay_active ? thread_recording() : NULL;
+    struct traced_thread *t = tracer.replay.is_active ? thread_recording() : NULL;
     int saved = errno;
     if (!t || !thread_schedule_is_enabled())
         return -1;
@@ -177,34 +177,34 @@ int poet_replay_peek_sender(poet_type_t type, poet_event_t *send)
 
 void poet_replay_commit_sender(poet_type_t type, poet_event_t send)
 {
-    struct traced_thread *t = replay_active ? thread_recording() : NULL;
+    struct traced_thread *t = tracer.replay.is_active ? thread_recording() : NULL;
     if (t && thread_schedule_active(t))
         thread_schedule_commit_receive(t, type, (struct event_id){send.line, send.number});
 }
 
 unsigned poet_replay_timeout_ms(void)
 {
-    struct traced_thread *t = replay_active ? thread_recording() : NULL;
+    struct traced_thread *t = tracer.replay.is_active ? thread_recording() : NULL;
     return t && thread_schedule_is_enabled() ? thread_schedule_timeout_ms(t) : 0;
 }
 
 void poet_replay_commit(poet_type_t type, uint64_t key)
 {
-    struct traced_thread *t = replay_active ? thread_recording() : NULL;
+    struct traced_thread *t = tracer.replay.is_active ? thread_recording() : NULL;
     if (t && thread_schedule_active(t))
         thread_schedule_commit(t, type, key);
 }
 
 int poet_replay_is_turn(poet_line_t index, poet_type_t type)
 {
-    struct traced_thread *t = replay_active ? thread_recording() : NULL;
+    struct traced_thread *t = tracer.replay.is_active ? thread_recording() : NULL;
     const struct trace_line *line = t ? trace_line_by_code(t, index) : NULL;
     return !line || !thread_schedule_active(t) || thread_schedule_is_turn(t, line, type);
 }
 
 void poet_replay_wait_turn(poet_line_t index, poet_type_t type)
 {
-    struct traced_thread *t = replay_active ? thread_recording() : NULL;
+    struct traced_thread *t = tracer.replay.is_active ? thread_recording() : NULL;
     const struct trace_line *line = t ? trace_line_by_code(t, index) : NULL;
     if (!line || !thread_schedule_active(t))
         return;
@@ -220,13 +220,14 @@ uint32_t poet_replay_begin_nondeterministic(poet_type_t type, uint32_t *asked, u
 {
     struct traced_thread *t = thread_recording();
     *asked = t ? ++t->choices_begun : 0;
-    return t && replay_active && type ? thread_schedule_choice_result(t, type, *asked, fallback)
-                                      : fallback;
+    return t && tracer.replay.is_active && type
+               ? thread_schedule_choice_result(t, type, *asked, fallback)
+               : fallback;
 }
 
 uint32_t poet_replay_result(poet_type_t type, uint32_t *got, int *together)
 {
-    struct traced_thread *t = replay_active ? thread_recording() : NULL;
+    struct traced_thread *t = tracer.replay.is_active ? thread_recording() : NULL;
     bool with_next = false;
     uint32_t asked = t ? thread_schedule_next_choice(t, type, got, &with_next) : 0;
     if (together)
@@ -551,4 +552,4 @@ void poet_environment(const char *name)
     message_queue_send(t, MESSAGE_DESCRIBE, &body);
 }
 
-uint64_t poet_lost(void) { return atomic_load(&dropped_events); }
+uint64_t poet_lost(void) { return atomic_load(&tracer.events.dropped); }

@@ -2,6 +2,7 @@
 #include "clients/libpoet/user_lines.h"
 
 #include "clients/libpoet/core/interposer.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/tracer_clock.h"
 #include "clients/libpoet/core/trace_line.h"
@@ -80,7 +81,8 @@ static struct user_line *user_line_open(struct traced_thread *t, const char *kin
         trace_line_set_opened(&own->line, t, index);
     }
     busy_end(t);
-    if (!own && t->life == atomic_load(&current_lifetime)) { /* events on it cannot be named */
+    if (!own &&
+        t->life == atomic_load(&tracer.lifetime.number)) { /* events on it cannot be named */
         thread_note_loss(t, UNTRACED_LOST);
         untraced_use_report(UNTRACED_LOST, "a user-defined line could not be created");
     }
@@ -113,7 +115,7 @@ static struct user_line *user_line_open_itself(const char *kind, const char *nam
 {
     static struct trace_line none;
     struct traced_thread *t = *thread =
-        atomic_load(&current_lifetime) ? thread_create_user_task(&none) : NULL;
+        atomic_load(&tracer.lifetime.number) ? thread_create_user_task(&none) : NULL;
     struct user_line *own = t ? user_line_open(t, kind, name, object, 0, NULL, site) : NULL;
     if (own) {
         t->own = &own->line;
@@ -181,7 +183,7 @@ void poet_task_switch(poet_line_t task)
         if (to)
             user_line_resume_task(to);
         if (!from != !to)
-            atomic_fetch_add(&threads_running, to ? 1 : UINT32_MAX);
+            atomic_fetch_add(&tracer.threads.running, to ? 1 : UINT32_MAX);
     }
     thread_mine = to;
 }
@@ -259,7 +261,7 @@ int poet_identity(poet_line_t line, uint64_t identity[2])
     struct traced_thread *t = thread_recording();
     const struct trace_line *place = t ? thread_place(t) : NULL;
     bool of_all = place && trace_line_index(place) == line && atomic_load(&place->remote);
-    identity[0] = process_instance;
+    identity[0] = tracer.process.instance;
     identity[1] = line;
     return t && trace_line_is_current(line) && !of_all;
 }

@@ -9,6 +9,7 @@
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/tracer_clock.h"
 #include "clients/libpoet/core/tracer_lock.h"
@@ -221,7 +222,7 @@ static void carrier_thread_exit(void *p)
 {
     struct carrier_thread *c = p;
     carrier_mine = NULL;
-    if (c->ring && c->life == atomic_load(&current_lifetime))
+    if (c->ring && c->life == atomic_load(&tracer.lifetime.number))
         atomic_store(&c->ring->done, 1);
     carrier_unmap_ring(c);
 }
@@ -285,7 +286,7 @@ static void carrier_begin(struct carrier_thread *c, uint32_t life, uint32_t cloc
     c->written = c->lost = 0;
     c->room = PLACEMENT_SWITCHES;
     c->clock = clock;
-    if (server_needs_socket || !server_may_share() || !seccomp_allows(ALLOWED_QUEUES) ||
+    if (tracer.server.needs_socket || !server_may_share() || !seccomp_allows(ALLOWED_QUEUES) ||
         seccomp_is_quiet() || atomic_load(&next_carrier) >= LIMIT_CARRIERS)
         return;
     c->number = atomic_fetch_add(&next_carrier, 1);
@@ -317,13 +318,13 @@ carrier_begin_lifetime(struct traced_thread *by)
 static inline bool carrier_is_task(const struct traced_thread *t)
 {
     return t && !t->task &&
-           t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed);
+           t->life == atomic_load_explicit(&tracer.lifetime.number, memory_order_relaxed);
 }
 
 static inline uint64_t carrier_timestamp(const struct carrier_thread *c)
 {
     return LIKELY(c->clock == QUEUE_CLOCK_TICKS &&
-                  atomic_load_explicit(&tracer_clock_ticks, memory_order_relaxed))
+                  atomic_load_explicit(&tracer.clock.has_ticks, memory_order_relaxed))
                ? CLOCK_TICKS()
                : tracer_clock_now_in_unit(c->clock);
 }
@@ -388,7 +389,7 @@ void poet_worker_thread(const char *name, const char *group)
     if (c) {
         carrier_copy_name(c->name, name);
         carrier_copy_name(c->cluster, group);
-        if (c->ring && c->life == atomic_load(&current_lifetime) && !seccomp_is_quiet())
+        if (c->ring && c->life == atomic_load(&tracer.lifetime.number) && !seccomp_is_quiet())
             carrier_send_ring(c, -1, c->life);
     }
     errno = saved;

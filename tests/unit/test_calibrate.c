@@ -4,6 +4,7 @@
 #include "clients/libpoet/profile/call_log.h"
 #include "clients/libpoet/profile/call_stack.h"
 #include "clients/libpoet/profile/instrument_hooks.h"
+#include "clients/libpoet/core/tracer.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
@@ -17,7 +18,6 @@ static uint64_t ticks = 1000, calls;
 static struct thread_profile *measured;
 /* By round: ticks that are lost to a disturbance within its first call, or before it. */
 static uint64_t lost_within[32], lost_before[32];
-_Atomic bool tracer_clock_ticks;
 uint64_t tracer_clock_now_in_unit(uint32_t unit) { return ticks; }
 uint64_t tracer_clock_now(void) { return 3 * ticks; } /* a tick is 3 ns */
 bool call_log_rehearse(struct thread_profile *m) { return true; }

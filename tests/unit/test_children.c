@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/core/child_preload.h"
 #include "clients/libpoet/core/seccomp_allowed.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
@@ -16,8 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-_Atomic uint32_t seccomp_denied;
 
 void *tracer_arena_alloc(size_t bytes)
 {
@@ -315,9 +314,9 @@ static void a_process_that_may_not_open_files_changes_nothing(void **state)
 {
     (void)state;
     write_program(NULL, "libc.so.6");
-    seccomp_denied = 1u << ALLOWED_PROGRAMS;
+    tracer.seccomp.denied = 1u << ALLOWED_PROGRAMS;
     becomes(path, "libpoet.so.0", NULL);
-    seccomp_denied = 0;
+    tracer.seccomp.denied = 0;
 }
 
 static void what_was_preloaded_for_this_program_is_removed(void **state)

@@ -3,6 +3,7 @@
  * its CPU while its clock is read; readings that signal handlers interrupt. */
 #include "clients/libpoet/profile/call_log.h"
 #include "clients/libpoet/profile/call_stack.h"
+#include "clients/libpoet/core/tracer.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
@@ -19,8 +20,6 @@ static uint64_t ticks = 1000000; /* 1 ns each */
 static uint64_t cpu_ns;
 static unsigned lost_at; /* the readings after which the thread loses its CPU, as bits */
 static void (*handler)(void); /* of a signal that interrupts the next reading */
-_Atomic bool tracer_clock_ticks;
-_Atomic uint32_t threads_running = 1, seccomp_denied;
 uint64_t tracer_clock_now_in_unit(uint32_t unit) { return ticks; }
 uint64_t tracer_clock_now(void) { return ticks; }
 void call_log_begin(struct thread_profile *m, const struct profile_region_frame *frame,
@@ -170,6 +169,7 @@ static void cpu_lost_behind_a_handler_is_off_cpu_time(void **state)
 
 int main(void)
 {
+    tracer.threads.running = 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lost_cpu_between_readings_is_off_cpu_time),
         cmocka_unit_test(task_that_migrates_has_run_on_both_threads),

@@ -3,6 +3,7 @@
 #include "clients/libpoet/profile/call_stack.h"
 #include "clients/libpoet/profile/region_owner.h"
 #include "clients/libpoet/profile/count_fast_path.h"
+#include "clients/libpoet/core/tracer.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
@@ -13,8 +14,6 @@
 /* ---- replacements for the rest of libpoet: a clock of the test ---- */
 
 static uint64_t ticks = 1000;
-_Atomic bool tracer_clock_ticks;
-_Atomic uint32_t threads_running = 1;
 uint64_t tracer_clock_now_in_unit(uint32_t unit) { return ticks; }
 uint64_t tracer_clock_now(void) { return ticks; }
 void call_log_begin(struct thread_profile *m, const struct profile_region_frame *frame,
@@ -290,13 +289,13 @@ static void time_on_the_processor_is_told_apart(void **state)
 /* The time of counted-only functions, and of what they call, belongs to their callers. */
 static void calls_may_be_counted_only(void **state)
 {
-    atomic_store(&call_stack_filter, pick);
+    atomic_store(&tracer.profile.filter, pick);
     for (int i = 0; i < 40; i++) {
         counted_only = (unsigned)rand() & 0xfc;
         one_life(i % 2);
     }
     counted_only = 0;
-    atomic_store(&call_stack_filter, NULL);
+    atomic_store(&tracer.profile.filter, NULL);
 }
 
 /* If timing is switched on and off while calls are open, each call ends as it began: counted or
@@ -525,6 +524,7 @@ static void what_finds_no_room_at_all_is_other(void **state)
 
 int main(void)
 {
+    tracer.threads.running = 1;
     srand(7);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_are_what_is_open),

@@ -2,6 +2,7 @@
  * notified once, at the right time. */
 #define _GNU_SOURCE
 #include "clients/libpoet/replay/replay_stops.h"
+#include "clients/libpoet/core/tracer.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -23,35 +24,35 @@ enum { LINES = 3, EVENTS = 10 }; /* EVENTS: of each line */
 
 static struct schedule_breakpoint *stop_at(uint32_t line)
 {
-    return (struct schedule_breakpoint *)(void *)((char *)shared_schedule +
-                                                  shared_schedule->stops_at) +
+    return (struct schedule_breakpoint *)(void *)((char *)tracer.replay.schedule +
+                                                  tracer.replay.schedule->stops_at) +
            line;
 }
 
 static int begin(void **unused)
 {
     (void)unused;
-    size_t lines_at = sizeof *shared_schedule,
+    size_t lines_at = sizeof *tracer.replay.schedule,
            stops_at = lines_at + (LINES + 1) * sizeof(struct schedule_line),
            bytes = stops_at + (LINES + 1) * sizeof(struct schedule_breakpoint);
-    shared_schedule = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    if (!shared_schedule)
+    tracer.replay.schedule = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (!tracer.replay.schedule)
         return -1;
-    memset(shared_schedule, 0, bytes);
-    shared_schedule->line_count = LINES;
-    shared_schedule->lines_at = lines_at;
-    shared_schedule->stops_at = stops_at;
+    memset(tracer.replay.schedule, 0, bytes);
+    tracer.replay.schedule->line_count = LINES;
+    tracer.replay.schedule->lines_at = lines_at;
+    tracer.replay.schedule->stops_at = stops_at;
     for (uint32_t i = 1; i <= LINES; i++)
         shared_schedule_line(i)->count = EVENTS;
-    atomic_store(&shared_schedule->debugged, (uint32_t)getpid());
+    atomic_store(&tracer.replay.schedule->debugged, (uint32_t)getpid());
     return 0;
 }
 
 static int end(void **unused)
 {
     (void)unused;
-    free(shared_schedule);
-    shared_schedule = NULL;
+    free(tracer.replay.schedule);
+    tracer.replay.schedule = NULL;
     return 0;
 }
 
@@ -62,8 +63,11 @@ static void hold(uint32_t line, uint64_t before, enum schedule_awaited awaited)
     atomic_store(&stop_at(line)->awaited, awaited);
 }
 
-static void want(enum schedule_breakpoint_mode when) { atomic_store(&shared_schedule->stop, when); }
-static bool told(void) { return atomic_load(&shared_schedule->stop) == 0; }
+static void want(enum schedule_breakpoint_mode when)
+{
+    atomic_store(&tracer.replay.schedule->stop, when);
+}
+static bool told(void) { return atomic_load(&tracer.replay.schedule->stop) == 0; }
 
 /* ---- a thread that reaches its events ---- */
 
@@ -102,15 +106,15 @@ static void is_let(struct coming *c)
 static void the_first_process_is_the_debuggers(void **unused)
 {
     (void)unused;
-    atomic_store(&shared_schedule->debugged, SCHEDULE_ANY_PROCESS);
+    atomic_store(&tracer.replay.schedule->debugged, SCHEDULE_ANY_PROCESS);
     replay_stop_begin();
-    assert_int_equal(shared_schedule->debugged, getpid());
-    atomic_store(&shared_schedule->debugged, 1);
+    assert_int_equal(tracer.replay.schedule->debugged, getpid());
+    atomic_store(&tracer.replay.schedule->debugged, 1);
     replay_stop_begin();
-    assert_int_equal(shared_schedule->debugged, 1);
-    atomic_store(&shared_schedule->debugged, 0);
+    assert_int_equal(tracer.replay.schedule->debugged, 1);
+    atomic_store(&tracer.replay.schedule->debugged, 0);
     replay_stop_begin();
-    assert_int_equal(shared_schedule->debugged, 0);
+    assert_int_equal(tracer.replay.schedule->debugged, 0);
 }
 
 static void who_plays_a_part_is_known(void **unused)
@@ -133,10 +137,10 @@ static void who_is_not_to_be_held_goes_on(void **unused)
     replay_stop_reach(shared_schedule_line(1), 1, 3,
                       false); /* not reached: 1 + 4 is the first event to be held */
     assert_int_equal(stop_at(1)->at, 0);
-    atomic_store(&shared_schedule->debugged, 0);
+    atomic_store(&tracer.replay.schedule->debugged, 0);
     replay_stop_reach(shared_schedule_line(1), 4, 4, false); /* no debugger */
-    atomic_store(&shared_schedule->debugged, (uint32_t)getpid());
-    atomic_store(&shared_schedule->state, SCHEDULE_LEFT);
+    atomic_store(&tracer.replay.schedule->debugged, (uint32_t)getpid());
+    atomic_store(&tracer.replay.schedule->state, SCHEDULE_LEFT);
     replay_stop_reach(shared_schedule_line(1), 4, 4, false); /* the schedule was abandoned */
     assert_int_equal(errno, 77);
     assert_int_equal(stop_at(1)->at, 0);
@@ -276,7 +280,7 @@ static void who_debugs_only_the_end_hears_nothing_before(void **unused)
 static void another_process_tells_nobody(void **unused)
 {
     (void)unused;
-    atomic_store(&shared_schedule->debugged, (uint32_t)getpid() + 1);
+    atomic_store(&tracer.replay.schedule->debugged, (uint32_t)getpid() + 1);
     want(SCHEDULE_BREAKPOINT_REACHED);
     replay_stop_done();
     replay_stop_report();
@@ -290,7 +294,7 @@ static void when_the_script_is_left_all_go_on(void **unused)
     hold(1, 5, SCHEDULE_HELD);
     begin_to_come(&c);
     WAIT_FOR(is_held(&c));
-    atomic_store(&shared_schedule->state, SCHEDULE_LEFT);
+    atomic_store(&tracer.replay.schedule->state, SCHEDULE_LEFT);
     is_let(&c);
 }
 
@@ -301,7 +305,7 @@ static void when_nobody_debugs_it_any_more_all_go_on(void **unused)
     hold(1, 5, SCHEDULE_HELD);
     begin_to_come(&c);
     WAIT_FOR(is_held(&c));
-    atomic_store(&shared_schedule->debugged, 0);
+    atomic_store(&tracer.replay.schedule->debugged, 0);
     is_let(&c);
 }
 

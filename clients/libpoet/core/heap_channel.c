@@ -2,6 +2,7 @@
 
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/tracer.h"
 #include "wire/heap_region.h"
 #include "wire/message.h"
 
@@ -10,13 +11,15 @@
 static uint32_t heap_life(void)
 {
     const struct traced_thread *t = thread_self();
-    return t ? t->life : thread_runtime() && !thread_mine ? atomic_load(&current_lifetime) : 0;
+    return t                                  ? t->life
+           : thread_runtime() && !thread_mine ? atomic_load(&tracer.lifetime.number)
+                                              : 0;
 }
 
 bool poet_heap_begin(int fd)
 {
     uint32_t life = heap_life();
-    if (!life || server_needs_socket)
+    if (!life || tracer.server.needs_socket)
         return false;
     uint8_t message[MESSAGE_FRAME_BYTES + 8];
     struct encoder out = {.data = message, .room = sizeof message};

@@ -157,6 +157,7 @@ union sigval;
     R(handler_function, sigset, sigset, (int, handler_function))
 
 struct real_functions {
+    _Atomic bool found; /* the others are looked up */
 #define R(result, member, symbol, parameters) result(*member) parameters;
     REAL_CALLS(R)
     REAL_WORDS(R)
@@ -164,11 +165,10 @@ struct real_functions {
 #undef R
 };
 extern struct real_functions real_functions;
-extern _Atomic bool real_found;
 void real_functions_look_up(void);
 static inline void real_find(void) /* called before the first use */
 {
-    if (UNLIKELY(!atomic_load_explicit(&real_found, memory_order_acquire)))
+    if (UNLIKELY(!atomic_load_explicit(&real_functions.found, memory_order_acquire)))
         real_functions_look_up();
 }
 

@@ -22,6 +22,7 @@
 #include "clients/libpoet/core/stderr_log.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_clock.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/type_codes.h"
@@ -139,7 +140,7 @@ static void lifecycle_encode_hello(struct encoder *out)
         .path = message_text_limit(path, LIMIT_TEXT_BYTES - 1),
         .host = text_view_of(tracer_clock_host() ? tracer_clock_host() : host),
         .pid = (uint32_t)getpid(),
-        .instance = process_instance,
+        .instance = tracer.process.instance,
         .clock_ns = tracer_clock_now(),
         .wall_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec};
     size_t size = lifecycle_read_arguments(&hello.argument_count);
@@ -194,8 +195,8 @@ static bool lifecycle_decode_welcome(int fd, unsigned timeout_ms, struct error *
             decode_u32(&in); /* the version matches, else the server would have refused */
             uint32_t flags = decode_u32(&in);
             by_agent = flags & WELCOME_AGENT;
-            server_allows_remote = flags & WELCOME_REMOTE;
-            server_is_scarce = flags & WELCOME_SCARCE;
+            tracer.server.allows_remote = flags & WELCOME_REMOTE;
+            tracer.server.is_scarce = flags & WELCOME_SCARCE;
             uint32_t n_text = decode_u32(&in);
             const uint8_t *words = decode_bytes(&in, n_text); /* message for the user */
             snprintf(why->text, sizeof why->text, "%.*s", (int)(words ? n_text : 0),
@@ -229,7 +230,7 @@ static void lifecycle_permit_server(int fd)
  * sent again. */
 static bool lifecycle_introduce(int fd, unsigned timeout_ms, struct error *why)
 {
-    process_instance = random_number();
+    tracer.process.instance = random_number();
     fd = server_connection_move_aside(server_connection_move_fd(fd, 3));
     trace_lines_begin();
     struct encoder out = {0};
@@ -242,15 +243,15 @@ static bool lifecycle_introduce(int fd, unsigned timeout_ms, struct error *why)
     encoder_free(&out);
     int counters = -1;
     /* the server hung up: its reason can be read */
-    bool cut = !begun && !atomic_load(&current_lifetime);
+    bool cut = !begun && !atomic_load(&tracer.lifetime.number);
     bool welcome =
         (begun || cut) && lifecycle_decode_welcome(fd, timeout_ms, why, &counters) && begun;
-    shared_object_begin(counters, process_instance);
+    shared_object_begin(counters, tracer.process.instance);
     if (welcome && by_agent)
         complaint = report_request_agent_message();
     if (complaint && welcome)
         stderr_log_print_once("%s", complaint);
-    if (welcome && (!server_needs_socket || socket_sender_begin())) {
+    if (welcome && (!tracer.server.needs_socket || socket_sender_begin())) {
         user_metrics_announce();
         measurement_choice_announce();
         lifecycle_permit_server(fd);
@@ -352,9 +353,9 @@ static void lifecycle_attach(void)
     lifecycle_choose_environment();
     if (own || !named || !endpoint_is_other_host(named, lifecycle_target, sizeof lifecycle_target))
         *lifecycle_target = 0;
-    server_needs_socket = !server_may_share();
+    tracer.server.needs_socket = !server_may_share();
     /* its server could not convert them */
-    tracer_clock_ticks = tracer_clock_ticks && !server_needs_socket;
+    tracer.clock.has_ticks = tracer.clock.has_ticks && !tracer.server.needs_socket;
     if (!lifecycle_connect_or_launch(named, own) || !*file)
         return;
     environment_set("POET_SERVER", endpoint); /* for programs that this one starts */
@@ -398,12 +399,12 @@ uint32_t lifecycle_retry(void)
     if (before == 0 || now - before < AGAIN_NS || atomic_exchange(&lifecycle_is_trying, true))
         return 0;
     int saved = errno;
-    if (!atomic_load(&current_lifetime) && lifecycle_reattach(server_wait_ms()))
+    if (!atomic_load(&tracer.lifetime.number) && lifecycle_reattach(server_wait_ms()))
         stderr_log_print("%s: reconnected to a server; tracing resumed", endpoint);
     atomic_store(&lifecycle_last_try, now);
     atomic_store(&lifecycle_is_trying, false);
     errno = saved;
-    return atomic_load(&current_lifetime);
+    return atomic_load(&tracer.lifetime.number);
 }
 
 /* ---- fork ---- */
@@ -505,13 +506,13 @@ static void lifecycle_start_process(void)
     lifecycle_begins = true;
     lifecycle_attach();
     lifecycle_begins = false;
-    if (atomic_load(&current_lifetime)) {
+    if (atomic_load(&tracer.lifetime.number)) {
         measurement_wanted_begin();
         measurement_choice_announce();
     }
     instrument_begin();
     exceptions_begin();
-    if (atomic_load(&current_lifetime)) {
+    if (atomic_load(&tracer.lifetime.number)) {
         replay_begin();
         input_call_begin(first);
         thread_lifetime_begin_main();
@@ -547,7 +548,7 @@ static void lifecycle_print_summary(bool any, bool libraries)
 void lifecycle_report_lost(uint64_t lost)
 {
     static _Atomic uint32_t reported_in;
-    uint32_t life = atomic_load(&current_lifetime);
+    uint32_t life = atomic_load(&tracer.lifetime.number);
     if (lost && atomic_exchange(&reported_in, life) != life)
         stderr_log_print("at least %llu events lost (no space left to write the trace); "
                          "exact number: poet stat %s",
@@ -565,16 +566,17 @@ static void lifecycle_stop_process(void)
     if (seccomp_is_quiet())
         return;
     server_launch_end();
-    if (!atomic_load(&current_lifetime))
+    if (!atomic_load(&tracer.lifetime.number))
         return;
     struct traced_thread *t = thread_present();
     if (t)
         modules_announce_opened(t);
     else
         modules_rescan();
-    if (UNLIKELY(replay_active))
+    if (UNLIKELY(tracer.replay.is_active))
         thread_schedule_wait_others(t);
-    bool any = atomic_load(&anything_recorded), libraries = atomic_load(&untraced_threads_exist);
+    bool any = atomic_load(&tracer.events.has_any),
+         libraries = atomic_load(&tracer.threads.has_untraced);
     if (libraries && modules_under_record())
         untraced_use_report(UNTRACED_RUNTIME,
                             "threads started by libraries (trace: poet record --libraries)");
@@ -583,7 +585,7 @@ static void lifecycle_stop_process(void)
     thread_lifetime_end_main();
     message_queue_send_end(ENDS_EXIT);
     untraced_use_forward();
-    if (server_needs_socket)
+    if (tracer.server.needs_socket)
         socket_sender_finish(SENDER_MS);
     lifecycle_report_lost(lost);
     lifecycle_print_summary(any, libraries);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/core/lost_events.h"
 
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/tracer_clock.h"
 #include "clients/libpoet/core/type_codes.h"
@@ -11,12 +12,10 @@
 
 #include <time.h>
 
-_Atomic uint64_t dropped_events;
-
 static void lost_events_count_thread(struct traced_thread *t, uint64_t count)
 {
     atomic_fetch_add_explicit(&t->queue->dropped, count, memory_order_relaxed);
-    atomic_fetch_add_explicit(&dropped_events, count, memory_order_relaxed);
+    atomic_fetch_add_explicit(&tracer.events.dropped, count, memory_order_relaxed);
 }
 
 void lost_events_count_dropped(struct traced_thread *t, unsigned events)
@@ -64,13 +63,14 @@ static void wait_for_room(const struct traced_thread *t)
 
 uint64_t lost_events_count_no_room(const struct traced_thread *t)
 {
-    if (!t->queue || server_needs_socket)
+    if (!t->queue || tracer.server.needs_socket)
         return 0;
-    if (server_is_scarce)
+    if (tracer.server.is_scarce)
         wait_for_room(t);
-    return has_no_room(t->queue) ? atomic_load(&dropped_events) + waiting_in(t->queue, t->head) +
-                                       waiting_in(t->older_queue.queue, t->older_queue.head)
-                                 : 0;
+    return has_no_room(t->queue)
+               ? atomic_load(&tracer.events.dropped) + waiting_in(t->queue, t->head) +
+                     waiting_in(t->older_queue.queue, t->older_queue.head)
+               : 0;
 }
 
 void lost_events_add(struct traced_thread *t, uint32_t line, uint64_t first, uint64_t count)
@@ -167,7 +167,7 @@ void lost_events_forked(void)
     left_made = 0;
     atomic_store(&any_left, false);
     atomic_store(&unnumbered_left, 0);
-    atomic_store(&dropped_events, 0);
+    atomic_store(&tracer.events.dropped, 0);
 }
 
 static void lost_events_encode(struct encoder *out, const struct lost_range *range)
@@ -226,7 +226,7 @@ void lost_events_forward(struct traced_thread *t)
 void lost_events_send(void)
 {
     uint8_t bytes[32 * LOST_BYTES];
-    uint32_t life = atomic_load(&current_lifetime);
+    uint32_t life = atomic_load(&tracer.lifetime.number);
     bool sent = true;
     latch_lock(&left_lock);
     if (atomic_exchange(&unnumbered_left, 0) == life) {

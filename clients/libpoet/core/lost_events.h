@@ -25,8 +25,6 @@ struct lost_events {
     size_t count;
 };
 
-extern _Atomic uint64_t dropped_events; /* events that found no room in time */
-
 /* Counts events that found no room, if they took no numbers. */
 void lost_events_count_dropped(struct traced_thread *thread, unsigned events);
 /* Counts events that found no room, with the numbers that they took on a line. */

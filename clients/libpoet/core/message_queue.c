@@ -4,9 +4,9 @@
 #include "clients/libpoet/core/ring_slots.h"
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/untraced_uses.h"
 #include "clients/libpoet/poet.h"
-#include "clients/libpoet/replay/thread_schedule.h"
 #include "wire/event_types.h"
 #include "wire/program_messages.h"
 #include "wire/slot.h"
@@ -50,7 +50,7 @@ bool message_queue_send(struct traced_thread *t, enum message_type type, const s
 
 void message_queue_send_end(enum program_end how)
 {
-    uint32_t life = atomic_load(&current_lifetime);
+    uint32_t life = atomic_load(&tracer.lifetime.number);
     uint8_t bytes[MESSAGE_FRAME_BYTES + 1];
     struct encoder out = {.data = bytes, .room = sizeof bytes};
     if (!life)
@@ -70,7 +70,8 @@ _Static_assert(POET_STREAM_CLOSINGS == STREAM_CLOSINGS, "as programs and servers
 /* In a replayed run: as recorded. */
 int poet_is_distributed(void)
 {
-    return replay_with_remote || (server_allows_remote && !replay_without_remote);
+    return tracer.replay.with_remote ||
+           (tracer.server.allows_remote && !tracer.replay.without_remote);
 }
 
 static int remote_stream_send(struct traced_thread *t, unsigned type, const struct encoder *body)

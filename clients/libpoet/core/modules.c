@@ -17,6 +17,7 @@
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/untraced_uses.h"
@@ -72,7 +73,6 @@ static latch module_lock;
 static unsigned long long seen_adds;
 static size_t kept_bytes = KEPT_BYTES; /* no more is reserved beyond that */
 
-bool modules_trace_untraced, modules_cxx, modules_interpreter;
 static bool under_record, record_all;
 static const char *include, *exclude;
 static uintptr_t interpreter_data; /* Python's, 0: there is none */
@@ -238,14 +238,14 @@ static const struct module *module_add(const struct loaded *m)
     new->records = module_is_recorded(m, new->owner);
     module_keep_announcement(new, m);
     if (is_interpreter(m)) {
-        modules_interpreter = true;
+        tracer.modules.has_interpreter = true;
     } else if (new->owner == OWNER_PROGRAM) {
         atomic_store(&program_start, m->start);
         atomic_store(&program_end, m->end);
     }
     /* its calls on behalf of the program count as the program's */
     if (new->owner == OWNER_RUNTIME)
-        modules_trace_untraced = modules_cxx = true;
+        tracer.modules.trace_untraced = tracer.modules.has_cxx = true;
     atomic_store(&new->start, m->start);
     atomic_store(&new->end, m->end);
     if (i == count)
@@ -304,7 +304,7 @@ void modules_begin(void)
     record_all = under_record && strcmp(record, "all") == 0;
     include = environment_get("POET_INCLUDE");
     exclude = environment_get("POET_EXCLUDE");
-    modules_trace_untraced = under_record;
+    tracer.modules.trace_untraced = under_record;
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY)
         kept_bytes = 0;
@@ -578,8 +578,8 @@ uintptr_t modules_site(uintptr_t site)
         return 0;
     if (m->owner == OWNER_RUNTIME || m->owner == OWNER_SANITIZER)
         return caller_of_runtime();
-    bool records =
-        m->records || (m->owner == OWNER_PROGRAM && modules_cxx && cxx_calls_runtime(site + 1));
+    bool records = m->records || (m->owner == OWNER_PROGRAM && tracer.modules.has_cxx &&
+                                  cxx_calls_runtime(site + 1));
     return records ? site_of_traced(site) : 0;
 }
 

@@ -3,6 +3,7 @@
 #define CLIENTS_LIBPOET_CORE_MODULES_H
 
 #include "base/likely.h"
+#include "clients/libpoet/core/tracer.h"
 #include "wire/message.h"
 
 #include <stdbool.h>
@@ -11,24 +12,22 @@
 #pragma GCC visibility push(hidden)
 
 struct traced_thread;
-extern bool modules_trace_untraced; /* Some calls of untraced code are recorded. */
 /* Returns the site of a call by untraced code if it is recorded (the call itself, or the call in
  * the program that made the C++ runtime call), else 0. */
 uintptr_t modules_site(uintptr_t site);
 static inline uintptr_t site_of_untraced(uintptr_t site)
 {
-    return LIKELY(!modules_trace_untraced) ? 0 : modules_site(site);
+    return LIKELY(!tracer.modules.trace_untraced) ? 0 : modules_site(site);
 }
 /* modules_lock_site() does the same for a call that locks, waits or wakes. It also returns 0 if
  * Python's interpreter makes the call: its own locks do not synchronize the program that it
  * runs. */
-extern bool modules_interpreter;
 uintptr_t modules_lock_site(uintptr_t site);
 static inline uintptr_t site_of_lock(uintptr_t site)
 {
-    return LIKELY(!modules_trace_untraced) ? 0
-           : modules_interpreter           ? modules_lock_site(site)
-                                           : modules_site(site);
+    return LIKELY(!tracer.modules.trace_untraced) ? 0
+           : tracer.modules.has_interpreter       ? modules_lock_site(site)
+                                                  : modules_site(site);
 }
 void modules_begin(void); /* Must be called before any other. */
 bool modules_under_record(void);
@@ -54,10 +53,9 @@ uintptr_t modules_user_site(uintptr_t site);
 /* An address in the outermost function of the C++ library around the calling thread's last call
  * from within one for which these returned a site. */
 extern __thread uintptr_t modules_library_function __attribute__((tls_model("initial-exec")));
-extern bool modules_cxx; /* a C++ runtime is loaded */
 static inline uintptr_t site_of_traced(uintptr_t site)
 {
-    return LIKELY(!modules_cxx) ? site : modules_user_site(site);
+    return LIKELY(!tracer.modules.has_cxx) ? site : modules_user_site(site);
 }
 
 /* Returns the site of a call whose name programs also use for functions of their own, so that it is
@@ -65,7 +63,7 @@ static inline uintptr_t site_of_traced(uintptr_t site)
 uintptr_t modules_program_site(uintptr_t site);
 static inline uintptr_t site_of_program(uintptr_t site)
 {
-    return modules_trace_untraced ? modules_site(site) : modules_program_site(site);
+    return tracer.modules.trace_untraced ? modules_site(site) : modules_program_site(site);
 }
 
 #pragma GCC visibility pop

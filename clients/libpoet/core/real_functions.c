@@ -10,7 +10,6 @@
 #include <string.h>
 
 struct real_functions real_functions;
-_Atomic bool real_found;
 
 #if defined(POET_STATIC)
 #define R(result, member, symbol, parameters) result __real_##symbol parameters;
@@ -25,7 +24,7 @@ void real_functions_look_up(void)
 #define R(result, member, symbol, parameters) real_functions.member = symbol;
     REAL_WORDS(R)
 #undef R
-    atomic_store_explicit(&real_found, true, memory_order_release);
+    atomic_store_explicit(&real_functions.found, true, memory_order_release);
 }
 #else
 /* Never returns NULL: a program may look for a function that this C library does not have, and
@@ -61,6 +60,6 @@ void real_functions_look_up(void)
     REAL_SHARED(R)
 #undef R
     looking = false;
-    atomic_store_explicit(&real_found, true, memory_order_release);
+    atomic_store_explicit(&real_functions.found, true, memory_order_release);
 }
 #endif

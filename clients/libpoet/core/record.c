@@ -10,6 +10,7 @@
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_clock.h"
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/untraced_uses.h"
@@ -24,11 +25,9 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-_Atomic bool anything_recorded;
-
 static inline uint64_t record_timestamp(const struct traced_thread *t)
 {
-    return LIKELY(atomic_load_explicit(&tracer_clock_ticks, memory_order_acquire))
+    return LIKELY(atomic_load_explicit(&tracer.clock.has_ticks, memory_order_acquire))
                ? CLOCK_TICKS()
                : tracer_clock_now_in_unit(t->queue->clock);
 }
@@ -198,7 +197,7 @@ static inline bool record_places_unchanged(struct traced_thread *t, const struct
 uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t *first_b)
 {
     busy_begin(t);
-    if (t->life != atomic_load_explicit(&current_lifetime, memory_order_relaxed) ||
+    if (t->life != atomic_load_explicit(&tracer.lifetime.number, memory_order_relaxed) ||
         !is_of(t, r->a) || (r->b && !is_of(t, r->b))) {
         busy_end(t);
         return 0; /* the connection was lost during the call */
@@ -227,7 +226,7 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
         busy_end(t);
         return 0;
     }
-    if (UNLIKELY(replay_active))
+    if (UNLIKELY(tracer.replay.is_active))
         thread_schedule_before_record(t, r);
     uint64_t a = record_next_number(t, r->a, r->take_a);
     uint64_t b = r->partner.number;
@@ -272,7 +271,7 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
                    : (struct event_id){line_a, a + r->take_a - 1};
     t->last_head = t->head;
     t->cpu_clock.recorded_at = now;
-    if (UNLIKELY(replay_active))
+    if (UNLIKELY(tracer.replay.is_active))
         thread_schedule_after_record(t, r, a, b);
     if (first_b)
         *first_b = b;
@@ -316,7 +315,7 @@ static inline bool record_is_plain(struct traced_thread *t, const struct trace_l
 {
     return ring_slots_fit(t, 1) && !t->lost_events.count && !t->unreported &&
            site - t->module_start < t->module_bytes &&
-           t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed) &&
+           t->life == atomic_load_explicit(&tracer.lifetime.number, memory_order_relaxed) &&
            is_of(t, a) && is_of(t, b) && !trace_line_is_over(b) &&
            (!t->profile || !activity_is_pending(t->profile));
 }
@@ -329,7 +328,7 @@ static __attribute__((noinline)) void record_pair_slow(struct traced_thread *t, 
     const struct record r = {
         .shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1, .site = site};
     uint64_t numbers[2];
-    if (!replay_active || t->cpu_clock.gap || !record_is_plain(t, a, b, site)) {
+    if (!tracer.replay.is_active || t->cpu_clock.gap || !record_is_plain(t, a, b, site)) {
         record_write(t, &r, NULL);
         return;
     }
@@ -342,7 +341,7 @@ static __attribute__((noinline)) void record_pair_slow(struct traced_thread *t, 
 void record_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a, unsigned take_a,
                  struct trace_line *b, uintptr_t site)
 {
-    if (UNLIKELY(!record_is_plain(t, a, b, site) || replay_active)) {
+    if (UNLIKELY(!record_is_plain(t, a, b, site) || tracer.replay.is_active)) {
         record_pair_slow(t, shape, a, take_a, b, site);
         return;
     }

@@ -3,6 +3,7 @@
 #define CLIENTS_LIBPOET_CORE_RECORD_H
 
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/tracer.h"
 #include "wire/message.h"
 
 #include <stdbool.h>
@@ -10,11 +11,10 @@
 
 #pragma GCC visibility push(hidden)
 
-extern _Atomic bool anything_recorded;       /* anything beyond the lifetime of main */
 static inline void record_mark_nonempty(void)
 {
-    if (!atomic_load_explicit(&anything_recorded, memory_order_relaxed))
-        atomic_store_explicit(&anything_recorded, true, memory_order_relaxed);
+    if (!atomic_load_explicit(&tracer.events.has_any, memory_order_relaxed))
+        atomic_store_explicit(&tracer.events.has_any, true, memory_order_relaxed);
 }
 
 struct record {

@@ -163,8 +163,6 @@ uint32_t seccomp_bpf_run(const struct sock_filter *filter, unsigned count,
 
 /* ---- what filters allow ---- */
 
-_Atomic uint32_t seccomp_denied;
-
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)

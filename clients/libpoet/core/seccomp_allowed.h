@@ -3,6 +3,8 @@
 #ifndef CLIENTS_LIBPOET_CORE_SECCOMP_ALLOWED_H
 #define CLIENTS_LIBPOET_CORE_SECCOMP_ALLOWED_H
 
+#include "clients/libpoet/core/tracer.h"
+
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdatomic.h>
@@ -30,11 +32,9 @@ enum seccomp_need {
     ALLOWED_COUNT
 };
 
-extern _Atomic uint32_t seccomp_denied; /* bits: 1 << enum seccomp_need */
-
 static inline bool seccomp_allows(enum seccomp_need what)
 {
-    return !(atomic_load_explicit(&seccomp_denied, memory_order_relaxed) & 1u << what);
+    return !(atomic_load_explicit(&tracer.seccomp.denied, memory_order_relaxed) & 1u << what);
 }
 
 /* Evaluates a filter for a system call, in the part of classic BPF that seccomp(2) accepts. Returns

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/core/seccomp_install.h"
 
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/interpose/thread_lifetime.h"
 #include "clients/libpoet/core/seccomp_allowed.h"
 #include "clients/libpoet/core/tracer_clock.h"
@@ -48,7 +49,7 @@ static void seccomp_install_report(enum untraced_reason reason, const char *what
     struct traced_thread *t = thread_present();
     uint8_t bytes[128];
     struct encoder body = {.data = bytes, .room = sizeof bytes};
-    if (!atomic_load(&current_lifetime))
+    if (!atomic_load(&tracer.lifetime.number))
         return;
     if (!t) {
         untraced_use_report(reason, what);
@@ -118,9 +119,10 @@ static uint32_t seccomp_install_denied_by(long program)
 
 static bool seccomp_install_filter_begin(long program)
 {
-    uint32_t before = atomic_load(&seccomp_denied), bits = seccomp_install_denied_by(program);
+    uint32_t before = atomic_load(&tracer.seccomp.denied),
+             bits = seccomp_install_denied_by(program);
     /* the sender checks there which threads are left */
-    if (server_needs_socket && bits & 1u << ALLOWED_FILES)
+    if (tracer.server.needs_socket && bits & 1u << ALLOWED_FILES)
         bits |= 1u << ALLOWED_RECORDING;
     now.forbidden = bits & ~before;
     if (now.forbidden & 1u << ALLOWED_STREAMS && poet_process_shut) {
@@ -129,13 +131,13 @@ static bool seccomp_install_filter_begin(long program)
     }
     if (now.forbidden & 1u << ALLOWED_RECORDING)
         seccomp_install_enter_silent();
-    atomic_fetch_or(&seccomp_denied, now.forbidden);
+    atomic_fetch_or(&tracer.seccomp.denied, now.forbidden);
     return now.forbidden != 0;
 }
 
 static void seccomp_install_filter_failed(void)
 {
-    atomic_fetch_and(&seccomp_denied, ~now.forbidden);
+    atomic_fetch_and(&tracer.seccomp.denied, ~now.forbidden);
     if (now.forbidden & 1u << ALLOWED_STREAMS && poet_process_shut)
         poet_process_shut(false);
     if (now.forbidden & 1u << ALLOWED_RECORDING) {

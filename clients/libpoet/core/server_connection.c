@@ -11,7 +11,7 @@
 #include "clients/libpoet/core/stderr_log.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/trace_line.h"
-#include "clients/libpoet/core/tracer_clock.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/profile/region_owner.h"
 #include "wire/limits.h"
@@ -38,16 +38,6 @@
 #include <time.h>
 #include <unistd.h>
 
-uint64_t process_instance;
-struct process_parent process_parent;
-#define LIVE_PAGE_BYTES 4096
-static struct live_page {
-    _Atomic uint32_t life;
-    _Atomic uint32_t kept; /* 0: the page was cleared, or is not begun */
-    char rest[LIVE_PAGE_BYTES - 2 * sizeof(uint32_t)];
-} live_page __attribute__((aligned(LIVE_PAGE_BYTES), used));
-/* (an alias of the compiler's would be an object of its own for a sanitizer) */
-__asm__(".globl current_lifetime\n.hidden current_lifetime\n.set current_lifetime, live_page\n");
 /* a copy, for systems where the kernel does not clear the page */
 static _Atomic uint32_t current_lifetime_copy;
 static bool may_clear;
@@ -55,16 +45,17 @@ static bool may_clear;
 uint32_t current_lifetime_exchange(uint32_t life)
 {
     atomic_store(&current_lifetime_copy, life);
-    return atomic_exchange(&current_lifetime, life);
+    return atomic_exchange(&tracer.lifetime.number, life);
 }
 
 static void current_lifetime_begin(void)
 {
-    atomic_store(&live_page.kept, 1);
-    may_clear = syscall(SYS_madvise, &live_page, sizeof live_page, MADV_WIPEONFORK) == 0;
+    atomic_store(&tracer.lifetime.kept, 1);
+    may_clear =
+        syscall(SYS_madvise, &tracer.lifetime, sizeof tracer.lifetime, MADV_WIPEONFORK) == 0;
 }
 
-bool current_lifetime_is_cleared(void) { return may_clear && !atomic_load(&live_page.kept); }
+bool current_lifetime_is_cleared(void) { return may_clear && !atomic_load(&tracer.lifetime.kept); }
 
 uint32_t current_lifetime_before_fork(void) { return atomic_load(&current_lifetime_copy); }
 
@@ -119,7 +110,7 @@ static bool server_is_slow;
  * time. */
 static int server_connection_timeout_ms(bool begun)
 {
-    unsigned least = begun || server_needs_socket ? 1000 : 0, wanted = server_wait_ms();
+    unsigned least = begun || tracer.server.needs_socket ? 1000 : 0, wanted = server_wait_ms();
     return server_is_slow ? 0 : (int)(wanted > least ? wanted : least);
 }
 
@@ -193,7 +184,7 @@ static bool server_connection_send_whole(const struct encoder *out, int descript
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     latch_lock(&server_send_latch);
     bool sent =
-        atomic_load(&current_lifetime) == life && server_connection_send_all(out, descriptor);
+        atomic_load(&tracer.lifetime.number) == life && server_connection_send_all(out, descriptor);
     latch_unlock(&server_send_latch);
     server_connection_wake_if_wanted();
     pthread_setcancelstate(cancelling, NULL);
@@ -219,7 +210,7 @@ bool server_send_at_once(const struct encoder *out, int descriptor, uint32_t lif
     c->cmsg_len = CMSG_LEN(sizeof(int));
     memcpy(CMSG_DATA(c), &descriptor, sizeof descriptor);
     bool may =
-        atomic_load(&current_lifetime) == life && !out->failed && server_connection_is_ours();
+        atomic_load(&tracer.lifetime.number) == life && !out->failed && server_connection_is_ours();
     ssize_t n = may ? sendmsg(server_socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) : -1;
     if (n > 0 && (size_t)n < out->size)
         server_connection_give_up("truncated message");
@@ -230,13 +221,13 @@ bool server_send_at_once(const struct encoder *out, int descriptor, uint32_t lif
 
 /* ---- queues ---- */
 
-bool server_needs_socket, server_allows_remote, server_is_scarce;
 static bool queues_grow; /* set if the user names a size */
 
 bool queue_may_grow(const struct traced_thread *t)
 {
-    return seccomp_allows(ALLOWED_QUEUES) && queues_grow && !server_needs_socket && t->queue &&
-           t->mask + 1 >= queue_slots && t->life == atomic_load(&current_lifetime);
+    return seccomp_allows(ALLOWED_QUEUES) && queues_grow && !tracer.server.needs_socket &&
+           t->queue && t->mask + 1 >= queue_slots &&
+           t->life == atomic_load(&tracer.lifetime.number);
 }
 
 void queue_prepare(struct traced_thread *t, void *memory, uint32_t slots)
@@ -249,11 +240,11 @@ void queue_prepare(struct traced_thread *t, void *memory, uint32_t slots)
 static void prepare_queue(struct traced_thread *t, void *memory, uint32_t slots)
 {
     queue_prepare(t, memory, slots);
-    t->life = atomic_load(&current_lifetime);
+    t->life = atomic_load(&tracer.lifetime.number);
     t->queue->magic = QUEUE_MAGIC;
     t->queue->version = WIRE_VERSION;
     t->queue->slots = slots;
-    t->queue->clock = tracer_clock_ticks ? QUEUE_CLOCK_TICKS : QUEUE_CLOCK_NS;
+    t->queue->clock = tracer.clock.has_ticks ? QUEUE_CLOCK_TICKS : QUEUE_CLOCK_NS;
     atomic_store(&t->queue->asleep, 1);
     /* A thread that ends before the server has read this reports its usage, too. */
     atomic_store(&t->queue->wanted,
@@ -315,7 +306,7 @@ bool server_may_share(void)
 static bool make_queue(struct traced_thread *t, uint32_t slots)
 {
     size_t bytes = QUEUE_HEAD_BYTES + (size_t)slots * SLOT_BYTES;
-    if (server_needs_socket)
+    if (tracer.server.needs_socket)
         return make_sent_queue(t, bytes, slots);
     int fd = queue_memory(bytes);
     void *p = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -359,7 +350,7 @@ void server_queue_done(struct traced_thread *t)
     atomic_store_explicit(&t->queue->done, QUEUE_DONE, memory_order_release);
     queue_drop_older(&t->older_queue);
     queue_grow_forget(t);
-    if (!server_needs_socket) /* else it goes when it has been sent */
+    if (!tracer.server.needs_socket) /* else it goes when it has been sent */
         munmap(t->queue, QUEUE_HEAD_BYTES + (size_t)(t->mask + 1) * SLOT_BYTES);
     t->queue = NULL;
     t->slots = NULL;
@@ -367,7 +358,7 @@ void server_queue_done(struct traced_thread *t)
 
 void server_wake(void)
 {
-    if (server_needs_socket) {
+    if (tracer.server.needs_socket) {
         socket_sender_wake();
         return;
     }
@@ -418,7 +409,7 @@ void server_queue_forked(struct traced_thread *t)
 
 bool server_alive(void)
 {
-    return atomic_load_explicit(&current_lifetime, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&tracer.lifetime.number, memory_order_relaxed) != 0;
 }
 
 void server_begin(void)
@@ -467,7 +458,7 @@ void server_forget(void)
 void server_connection_abandon(void)
 {
     current_lifetime_exchange(0);
-    atomic_store(&live_page.kept, 1);
+    atomic_store(&tracer.lifetime.kept, 1);
     server_socket = -1;
 }
 
@@ -475,8 +466,8 @@ void server_forked(void)
 {
     uint32_t life = current_lifetime_before_fork();
     if (life)
-        process_parent = (struct process_parent){process_instance, life};
-    atomic_store(&live_page.kept, 1);
+        tracer.process.parent = (struct process_parent){tracer.process.instance, life};
+    atomic_store(&tracer.lifetime.kept, 1);
     latch_reset(&server_send_latch);
     queue_grow_forked();
     server_connection_forget();

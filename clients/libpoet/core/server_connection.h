@@ -12,17 +12,6 @@
 
 struct traced_thread;
 
-/* The number of the present lifetime, from 1 (lifecycle.h); 0: not traced. The kernel clears it in
- * a child with memory of its own, however that was created: no thread there writes into a queue of
- * its parent's. */
-extern _Atomic uint32_t current_lifetime;
-extern uint64_t process_instance; /* names this process among all */
-/* In a child: the traced lifetime in which its nearest traced ancestor forked. */
-extern struct process_parent {
-    uint64_t instance;
-    uint32_t life; /* 0: none */
-} process_parent;
-
 void server_begin(void); /* Reads the environment. */
 /* Sets the lifetime; returns the previous one. */
 uint32_t current_lifetime_exchange(uint32_t life);
@@ -34,8 +23,6 @@ uint32_t current_lifetime_before_fork(void);
 bool server_connection_begin(int fd, const struct encoder *first);
 bool server_queue_create(struct traced_thread *thread,
                          uint32_t most_slots); /* Makes a queue and hands it over. */
-extern bool server_allows_remote; /* programs of other machines may be in the run */
-extern bool server_is_scarce; /* the server has little room */
 /* Queues that grow: ring_slots.c. */
 bool queue_may_grow(const struct traced_thread *thread);
 /* Makes memory that the server may map, of a fixed size. Returns its descriptor, or -1 if that is
@@ -57,7 +44,6 @@ bool server_send(const struct encoder *out, uint32_t life);
 /* Sends a message with a descriptor; returns false if that lifetime is over or the server is
  * slow. */
 bool server_send_with(const struct encoder *out, int descriptor, uint32_t life);
-extern bool server_needs_socket; /* No memory can be shared with the server: queues are sent. */
 bool server_may_share(void);
 void server_forget(void); /* Ends the lifetime without a message. */
 void server_forked(void); /* Does the same in a child. */

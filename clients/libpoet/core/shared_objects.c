@@ -7,6 +7,7 @@
 
 #include "clients/libpoet/core/seccomp_allowed.h"
 #include "clients/libpoet/core/interposer.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/poet.h"
@@ -28,7 +29,6 @@
 #define MACHINE_KEY 0x706f65742e6d6163u
 
 static struct shared_counter *counters; /* NULL: the server provided none */
-uint64_t shared_object_machine;
 
 static _Atomic uint64_t *shared_object_counter(uint64_t key);
 
@@ -46,7 +46,7 @@ void shared_object_begin(int fd, uint64_t random)
 {
     struct stat st;
     counters = NULL; /* those of an earlier lifetime stay mapped: a thread may be counting */
-    shared_object_machine = 0;
+    tracer.process.machine = 0;
     if (fd < 0)
         return;
     int seals = fcntl(fd, F_GET_SEALS), needed = F_SEAL_SHRINK | F_SEAL_GROW;
@@ -55,7 +55,7 @@ void shared_object_begin(int fd, uint64_t random)
                   ? mmap(NULL, COUNTERS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
                   : MAP_FAILED;
     counters = p == MAP_FAILED ? NULL : p;
-    shared_object_machine = shared_object_agree_machine(random);
+    tracer.process.machine = shared_object_agree_machine(random);
     close(fd);
 }
 
@@ -166,7 +166,7 @@ uint64_t *poet_counter(uint64_t key, int make)
                                         : shared_object_counter_if_any(key));
 }
 
-uint64_t poet_host_id(void) { return shared_object_machine; }
+uint64_t poet_host_id(void) { return tracer.process.machine; }
 
 /* Returns the key of its location, the same in all processes of the run; 0: in memory of this
  * process only. */
@@ -178,10 +178,10 @@ static uint64_t shared_object_make_key(const void *address, enum sync_object_kin
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     if (shared_object_find_place((uintptr_t)address, &p)) {
         key = shared_object_mix(
-            shared_object_mix(
-                shared_object_mix(
-                    shared_object_mix(1 ^ shared_object_machine, p.major << 16 ^ p.minor), p.inode),
-                p.offset + ((uintptr_t)address - p.start)),
+            shared_object_mix(shared_object_mix(shared_object_mix(1 ^ tracer.process.machine,
+                                                                  p.major << 16 ^ p.minor),
+                                                p.inode),
+                              p.offset + ((uintptr_t)address - p.start)),
             kind);
         key += key == 0;
     }

@@ -9,9 +9,6 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Identifies the machine in the first half of the keys of messages that are identified by shared
- * counters, since other machines have counters of their own. */
-extern uint64_t shared_object_machine; /* 0: there are no counters */
 /* Takes over the descriptor of the counters that the server created, -1 if there are none. random:
  * a number that no other process has. */
 void shared_object_begin(int fd, uint64_t random);

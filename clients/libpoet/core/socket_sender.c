@@ -10,6 +10,7 @@
 #include "clients/libpoet/core/lost_events.h"
 #include "clients/libpoet/core/socket_sender.h"
 
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/tracer_clock.h"
 #include "clients/libpoet/core/interposer.h"
@@ -118,7 +119,7 @@ static void socket_sender_add_counts(struct sender_counts *sum, const struct sen
 /* Sends all counts since the beginning of this lifetime, plus what is dropped now. */
 static void socket_sender_send_counts(uint64_t dropped_now)
 {
-    uint32_t mine = atomic_load(&current_lifetime);
+    uint32_t mine = atomic_load(&tracer.lifetime.number);
     ended.dropped += dropped_now;
     struct sender_counts all = ended;
     for (const struct sent_queue *q = atomic_load(&queues); q; q = q->next)
@@ -142,7 +143,7 @@ static bool socket_sender_send_sent(bool all)
     encoder_begin_message(&out, MESSAGE_SENT);
     encode_sent(&out, &(struct sent_message){all});
     encoder_end_message(&out);
-    return server_send(&out, atomic_load(&current_lifetime));
+    return server_send(&out, atomic_load(&tracer.lifetime.number));
 }
 
 /* Returns the number of events that are in the queues and will not be sent any more. */
@@ -150,7 +151,7 @@ static uint64_t socket_sender_count_unsent(void)
 {
     uint64_t events = 0;
     for (const struct sent_queue *q = atomic_load(&queues); q; q = q->next)
-        if (q->head && q->life == atomic_load(&current_lifetime))
+        if (q->head && q->life == atomic_load(&tracer.lifetime.number))
             events += lost_events_count_untaken(q->head, q->tail, atomic_load(&q->head->head));
     return events;
 }
@@ -168,7 +169,7 @@ static void socket_sender_send_round(struct encoder *out)
         while (q->tail < head && !atomic_load(&socket_sender_is_over) &&
                socket_sender_send_batch(q, out, head - q->tail))
             ;
-        bool mine = q->life == atomic_load(&current_lifetime);
+        bool mine = q->life == atomic_load(&tracer.lifetime.number);
         if (!done || (mine && q->tail < head))
             continue;
         if (mine)
@@ -186,7 +187,7 @@ static void socket_sender_send_round(struct encoder *out)
 static bool is_last(void)
 {
     char text[1024];
-    if (atomic_load(&recorded_threads))
+    if (atomic_load(&tracer.threads.recorded))
         return false;
     int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
@@ -206,7 +207,7 @@ static void *socket_sender_send_all_queues(void *argument)
 {
     struct encoder out = {0};
     uint32_t mine = (uint32_t)(uintptr_t)argument;
-    while (atomic_load(&current_lifetime) == mine && !out.failed) {
+    while (atomic_load(&tracer.lifetime.number) == mine && !out.failed) {
         uint32_t seen = atomic_load(&socket_sender_hurry);
         bool last = is_last(); /* then no more will be recorded */
         socket_sender_send_round(&out);
@@ -229,7 +230,7 @@ bool socket_sender_begin(void)
 {
     sigset_t all;
     pthread_t thread;
-    uint32_t now = atomic_load(&current_lifetime);
+    uint32_t now = atomic_load(&tracer.lifetime.number);
     latch_lock(&socket_sender_round_latch);
     ended = reported = (struct sender_counts){0};
     latch_unlock(&socket_sender_round_latch);
@@ -255,7 +256,7 @@ bool socket_sender_add(struct queue_head *head, size_t bytes)
     if (q) {
         q->bytes = bytes;
         q->tail = 0;
-        q->life = atomic_load(&current_lifetime);
+        q->life = atomic_load(&tracer.lifetime.number);
         q->head = head;
     }
     latch_unlock(&lock);
@@ -265,7 +266,8 @@ bool socket_sender_add(struct queue_head *head, size_t bytes)
     if (!q)
         return false;
     latch_lock(&lock);
-    *q = (struct sent_queue){atomic_load(&queues), head, bytes, 0, atomic_load(&current_lifetime)};
+    *q = (struct sent_queue){atomic_load(&queues), head, bytes, 0,
+                             atomic_load(&tracer.lifetime.number)};
     atomic_store(&queues, q);
     latch_unlock(&lock);
     return true;
@@ -311,7 +313,7 @@ void socket_sender_pause(unsigned most_ms)
 {
     socket_sender_flush(most_ms);
     /* other threads record until they are gone */
-    if (atomic_load(&recorded_threads) <= 1 && !socket_sender_count_unsent())
+    if (atomic_load(&tracer.threads.recorded) <= 1 && !socket_sender_count_unsent())
         socket_sender_send_sent(true);
 }
 

@@ -7,10 +7,10 @@
 #include "clients/libpoet/core/message_queue.h"
 #include "clients/libpoet/core/modules.h"
 #include "clients/libpoet/core/record.h"
-#include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/shared_objects.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/untraced_uses.h"
@@ -25,14 +25,12 @@
 #define OBJECTS_MAX (1u << 23) /* objects beyond this number are not traced, which is reported */
 #endif
 
-struct sync_object *_Atomic sync_object_buckets[SYNC_OBJECT_BUCKETS];
-_Atomic unsigned sync_object_count;
 static latch sync_object_add_latch;
 
 /* Reports and counts that the call that needed the object is not recorded. */
 static void *sync_object_report_none_left(struct traced_thread *t, const char *what)
 {
-    if (t && t->life == atomic_load(&current_lifetime)) {
+    if (t && t->life == atomic_load(&tracer.lifetime.number)) {
         thread_note_loss(t, UNTRACED_LOST);
         untraced_use_report(UNTRACED_LOST, what);
     }
@@ -46,7 +44,7 @@ static struct trace_line *sync_object_line_missed(struct traced_thread *t, struc
 {
     if (o->kind == SYNC_COROUTINE || atomic_load_explicit(&o->line.remote, memory_order_relaxed))
         return sync_object_report_none_left(t, "the trace line of an object could not be created");
-    if (o->kind == SYNC_CONDITION || t->life != atomic_load(&current_lifetime))
+    if (o->kind == SYNC_CONDITION || t->life != atomic_load(&tracer.lifetime.number))
         return NULL;
     atomic_store(&o->missed, true);
     thread_note_loss(t, UNTRACED_LINE);
@@ -60,11 +58,11 @@ static struct sync_object *sync_object_pop_free(struct sync_object *_Atomic *buc
     struct sync_object *first = atomic_load_explicit(bucket, memory_order_relaxed), *o = first;
     while (o && __atomic_load_n(&o->address, __ATOMIC_ACQUIRE))
         o = atomic_load_explicit(&o->next, memory_order_relaxed);
-    if (o || atomic_load(&sync_object_count) >= OBJECTS_MAX ||
+    if (o || atomic_load(&tracer.objects.count) >= OBJECTS_MAX ||
         (o = tracer_arena_alloc(sizeof *o)) == NULL)
         return o;
     *o = (struct sync_object){.next = first};
-    atomic_fetch_add(&sync_object_count, 1);
+    atomic_fetch_add(&tracer.objects.count, 1);
     atomic_store_explicit(bucket, o, memory_order_release);
     return o;
 }
@@ -114,10 +112,10 @@ static void sync_object_end_lifetime(struct traced_thread *t, struct sync_object
  * is 0 if none did. */
 static struct held_message sync_object_held_at_fork(const struct sync_object *o)
 {
-    bool held = o->held && process_parent.life &&
-                atomic_load(&o->line.life) == process_parent.life &&
+    bool held = o->held && tracer.process.parent.life &&
+                atomic_load(&o->line.life) == tracer.process.parent.life &&
                 !atomic_load_explicit(&o->line.remote, memory_order_relaxed);
-    return held ? (struct held_message){.instance = process_parent.instance,
+    return held ? (struct held_message){.instance = tracer.process.parent.instance,
                                         .code = atomic_load(&o->line.index),
                                         .number = atomic_load(&o->line.number)}
                 : (struct held_message){0};
@@ -349,8 +347,8 @@ void sync_object_created(const void *address, enum sync_object_kind kind, uintpt
 /* Resets each object, before the child records anything. */
 void sync_objects_begin_child(void)
 {
-    for (size_t i = 0; i < SYNC_OBJECT_BUCKETS; i++)
-        for (struct sync_object *o = atomic_load(&sync_object_buckets[i]); o;
+    for (size_t i = 0; i < TRACER_OBJECT_BUCKETS; i++)
+        for (struct sync_object *o = atomic_load(&tracer.objects.buckets[i]); o;
              o = atomic_load(&o->next)) {
             latch_reset(&o->opening);
             condition_signals_begin_child(o);

@@ -3,6 +3,7 @@
 #define CLIENTS_LIBPOET_CORE_SYNC_OBJECT_H
 
 #include "base/likely.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "wire/shared_counters.h"
 #include "wire/event_types.h"
@@ -113,21 +114,16 @@ static inline bool sync_object_is_marked(const struct sync_object *o)
  * object now, and gets a new line. Returns NULL if the line cannot be announced. */
 struct trace_line *sync_object_check_mark(struct traced_thread *thread, struct sync_object *object);
 
-#define SYNC_OBJECT_BUCKET_BITS 18
-#define SYNC_OBJECT_BUCKETS (1u << SYNC_OBJECT_BUCKET_BITS)
-extern struct sync_object *_Atomic sync_object_buckets[SYNC_OBJECT_BUCKETS];
-extern _Atomic unsigned sync_object_count;
-
 static inline struct sync_object *_Atomic *sync_object_bucket(const void *address)
 {
     uint64_t h = (uint64_t)(uintptr_t)address * 0x9e3779b97f4a7c15u;
-    return &sync_object_buckets[h >> (64 - SYNC_OBJECT_BUCKET_BITS)];
+    return &tracer.objects.buckets[h >> (64 - TRACER_OBJECT_BUCKET_BITS)];
 }
 
 /* Returns the object, or NULL if there is none. */
 static inline struct sync_object *sync_object_find(const void *address, enum sync_object_kind kind)
 {
-    if (!atomic_load_explicit(&sync_object_count, memory_order_relaxed))
+    if (!atomic_load_explicit(&tracer.objects.count, memory_order_relaxed))
         return NULL; /* as where nothing is recorded */
     struct sync_object *o = atomic_load_explicit(sync_object_bucket(address), memory_order_acquire);
     while (o && (__atomic_load_n(&o->address, __ATOMIC_ACQUIRE) != address || o->kind != kind))

@@ -14,6 +14,7 @@
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/type_codes.h"
@@ -32,8 +33,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-_Atomic unsigned recorded_threads;
 
 /* ---- signals ---- */
 
@@ -169,7 +168,7 @@ struct traced_thread *thread_create_traced(struct thread_info *task)
         t->unshared_line = &task->line;
         t->busy = 1; /* until it has a line, and its start is recorded */
         thread_mine = thread_base = t;
-        atomic_fetch_add(&threads_running, 1);
+        atomic_fetch_add(&tracer.threads.running, 1);
     }
     return t;
 }
@@ -185,12 +184,12 @@ const char *thread_runtime(void) { return poet_runtime && *poet_runtime ? poet_r
 void thread_end(struct traced_thread *t)
 {
     busy_begin(t);
-    if (t->queue && t->life == atomic_load(&current_lifetime))
+    if (t->queue && t->life == atomic_load(&tracer.lifetime.number))
         lost_events_forward(t);
     lost_events_thread_end(t);
     region_end(t);
     if (t->task && !t->waiting && !t->idle)
-        atomic_fetch_sub(&threads_running, 1);
+        atomic_fetch_sub(&tracer.threads.running, 1);
     if (t == thread_base)
         thread_mine = thread_base = NULL;
     server_queue_done(t);
@@ -250,7 +249,7 @@ struct traced_thread *thread_present_slow(struct traced_thread *t)
         return NULL;
     }
     busy_begin(t); /* a handler must not use the connection that is being made */
-    uint32_t now = atomic_load_explicit(&current_lifetime, memory_order_relaxed);
+    uint32_t now = atomic_load_explicit(&tracer.lifetime.number, memory_order_relaxed);
     if (!now)
         now = lifecycle_retry();
     bool records = now && (now == t->life || thread_lifetime_renew(t));

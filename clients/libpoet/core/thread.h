@@ -8,6 +8,7 @@
 #include "clients/libpoet/core/lost_events.h"
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/sync_object.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/profile/cpu_clock.h"
 #include "clients/libpoet/replay/thread_schedule.h"
@@ -57,9 +58,6 @@ struct traced_thread;
 extern __thread struct traced_thread *thread_mine __attribute__((tls_model("initial-exec")));
 /* The calling thread of the system itself, whichever task it acts as. */
 extern __thread struct traced_thread *thread_base __attribute__((tls_model("initial-exec")));
-
-/* Number of threads that are recorded now; thread_lifetime.c counts them. */
-extern _Atomic unsigned recorded_threads;
 
 /* ---- threads as others see them: those that create, join, detach and cancel them ---- */
 
@@ -228,7 +226,9 @@ static inline void busy_end(struct traced_thread *thread)
 static inline struct traced_thread *thread_self(void)
 {
     struct traced_thread *t = thread_mine;
-    return t && t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed) ? t : NULL;
+    return t && t->life == atomic_load_explicit(&tracer.lifetime.number, memory_order_relaxed)
+               ? t
+               : NULL;
 }
 
 /* Handles a thread that cannot simply record: NULL, or one that has begun a new lifetime. */
@@ -241,8 +241,9 @@ struct traced_thread *thread_begin_child(struct traced_thread *thread);
 static inline struct traced_thread *thread_present(void)
 {
     struct traced_thread *t = thread_mine;
-    if (!t || LIKELY(t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed) &&
-                     !t->off_depth && !t->busy))
+    if (!t ||
+        LIKELY(t->life == atomic_load_explicit(&tracer.lifetime.number, memory_order_relaxed) &&
+               !t->off_depth && !t->busy))
         return t;
     return thread_present_slow(t);
 }
@@ -253,7 +254,8 @@ static inline struct traced_thread *thread_recording(void)
 {
     if (LIKELY(thread_mine))
         return thread_present();
-    return atomic_load_explicit(&current_lifetime, memory_order_relaxed) ? thread_adopt() : NULL;
+    return atomic_load_explicit(&tracer.lifetime.number, memory_order_relaxed) ? thread_adopt()
+                                                                               : NULL;
 }
 
 /* Returns the calling thread for a call that changes tracked state even if it is not recorded:

@@ -2,6 +2,7 @@
 #include "clients/libpoet/core/thread_usage.h"
 
 #include "clients/libpoet/core/seccomp_allowed.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_clock.h"
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/message_queue.h"
@@ -112,7 +113,7 @@ static void thread_usage_send_body(struct traced_thread *t, const struct encoder
     encoder_begin_message(&out, MESSAGE_USAGE);
     encode_bytes(&out, body->data, body->size);
     encoder_end_message(&out);
-    server_send(&out, atomic_load(&current_lifetime));
+    server_send(&out, atomic_load(&tracer.lifetime.number));
 }
 
 /* Sends what the process has read and written up to now, as one more sample, since the C library
@@ -149,7 +150,7 @@ void thread_usage_send_process(void)
     struct rusage used;
     bool wanted = measurement_wanted_initial() & WANTED_USAGE ||
                   seccomp_filter_is_none(); /* as of a queue's thread */
-    if (!atomic_load(&current_lifetime) || !seccomp_allows(ALLOWED_USAGE) || !wanted)
+    if (!atomic_load(&tracer.lifetime.number) || !seccomp_allows(ALLOWED_USAGE) || !wanted)
         return;
     int saved = errno;
     if (getrusage(RUSAGE_SELF, &used) == 0) {
@@ -164,7 +165,7 @@ void thread_usage_send_process(void)
 
 void thread_usage_send(struct traced_thread *t, bool process)
 {
-    if (!t || !t->queue || t->life != atomic_load(&current_lifetime) ||
+    if (!t || !t->queue || t->life != atomic_load(&tracer.lifetime.number) ||
         !seccomp_allows(ALLOWED_USAGE) ||
         !(atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_USAGE))
         return;

@@ -2,7 +2,7 @@
 #include "clients/libpoet/core/trace_line.h"
 
 #include "clients/libpoet/core/interposer.h"
-#include "clients/libpoet/core/server_connection.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/message_queue.h"
@@ -43,7 +43,7 @@ uint32_t trace_line_announce(struct traced_thread *t, const char *kind, const ch
                                                   message_text_size(name, LIMIT_TEXT_BYTES - 1));
     encode_line(&body,
                 &(struct line_message){.code = index,
-                                       .high = identity ? identity[0] : process_instance,
+                                       .high = identity ? identity[0] : tracer.process.instance,
                                        .low = identity ? identity[1] : index,
                                        .flags = (uint8_t)flags,
                                        .object = (uint64_t)(uintptr_t)object,
@@ -98,7 +98,7 @@ void poet_line_kind(poet_line_t line, const char *kind, const char *name)
     encode_kind(&body, &(struct kind_message){line, message_text_limit(kind, NAME_BYTES),
                                               message_text_limit(name, NAME_BYTES)});
     message_queue_send(t, MESSAGE_KIND, &body);
-    if (replay_active && line == trace_line_index(t->own))
+    if (tracer.replay.is_active && line == trace_line_index(t->own))
         thread_schedule_named(t, schedule_text_hash(name, strlen(name)));
 }
 
@@ -108,6 +108,6 @@ void poet_set_name(const char *name)
     if (!t || !name)
         return;
     trace_line_rename(t, t->own, name);
-    if (replay_active)
+    if (tracer.replay.is_active)
         thread_schedule_named(t, schedule_text_hash(name, strlen(name)));
 }

@@ -3,6 +3,7 @@
 #define CLIENTS_LIBPOET_CORE_TRACE_LINE_H
 
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/tracer.h"
 #include "wire/program_messages.h"
 
 #include <stdbool.h>
@@ -39,7 +40,7 @@ static inline void trace_line_set_opened(struct trace_line *line,
 static inline uint32_t trace_line_index(const struct trace_line *line)
 {
     return atomic_load_explicit(&line->life, memory_order_relaxed) ==
-                   atomic_load_explicit(&current_lifetime, memory_order_relaxed)
+                   atomic_load_explicit(&tracer.lifetime.number, memory_order_relaxed)
                ? atomic_load_explicit(&line->index, memory_order_acquire)
                : 0;
 }

@@ -3,6 +3,7 @@
 
 #include "clients/libpoet/core/environment.h"
 #include "base/likely.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/thread.h"
 #include "wire/slot.h"
@@ -18,7 +19,6 @@
 #include <cpuid.h>
 #endif
 
-_Atomic bool tracer_clock_ticks;
 static _Atomic bool tracer_clock_by_call;
 static struct test_clock tracer_clock_shift;
 
@@ -70,9 +70,9 @@ void tracer_clock_begin(void)
     const char *set = environment_get(TEST_CLOCK);
     tracer_clock_shift = test_clock_of(set);
     tracer_clock_by_call = ticks_forbidden(); /* the C library would read the counter, too */
-    tracer_clock_ticks = !tracer_clock_by_call && !set &&
-                         (!wanted || strcmp(wanted, "monotonic") != 0) && ticks_steadily();
-    if (tracer_clock_ticks)
+    tracer.clock.has_ticks = !tracer_clock_by_call && !set &&
+                             (!wanted || strcmp(wanted, "monotonic") != 0) && ticks_steadily();
+    if (tracer.clock.has_ticks)
         begun = tracer_clock_now_both();
 }
 
@@ -84,14 +84,14 @@ void tracer_clock_forbidden(void)
 {
     static latch once;
     latch_lock(&once);
-    if (atomic_load(&tracer_clock_ticks)) {
+    if (atomic_load(&tracer.clock.has_ticks)) {
         do
             stopped = tracer_clock_now_both();
         while (stopped.ns - begun.ns < LEAST_NS);
         ticks_per_ns = (double)(stopped.ticks - begun.ticks) / (double)(stopped.ns - begun.ns);
     }
     atomic_store(&tracer_clock_by_call, true);
-    atomic_store(&tracer_clock_ticks, false);
+    atomic_store(&tracer.clock.has_ticks, false);
     latch_unlock(&once);
 }
 

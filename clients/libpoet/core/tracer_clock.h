@@ -20,7 +20,6 @@ uint64_t tracer_clock_now(void); /* Returns the monotonic time in ns. */
 const char *tracer_clock_host(void);
 /* Returns the time in the unit of a queue (QUEUE_CLOCK_...), without the counter. */
 uint64_t tracer_clock_now_in_unit(uint32_t unit);
-extern _Atomic bool tracer_clock_ticks; /* slots of new queues have the time-stamp counter */
 void tracer_clock_begin(void);
 void tracer_clock_forbidden(
     void); /* From here on neither the counter is read, nor anything that reads it. */

@@ -9,6 +9,7 @@
 #include "clients/libpoet/core/stderr_log.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/poet.h"
 #include "wire/event_types.h"
@@ -108,7 +109,7 @@ void poet_untraced(const char *what)
 void untraced_use_report(enum untraced_reason reason, const char *what)
 {
     unsigned at = untraced_use_add(reason, what);
-    uint32_t life = atomic_load(&current_lifetime);
+    uint32_t life = atomic_load(&tracer.lifetime.number);
     /* reported in the next lifetime */
     if (at >= UNSEEN_MOST || !life)
         return;
@@ -121,7 +122,7 @@ void untraced_use_report(enum untraced_reason reason, const char *what)
 
 void untraced_use_forward(void)
 {
-    uint32_t life = atomic_load(&current_lifetime);
+    uint32_t life = atomic_load(&tracer.lifetime.number);
     if (!life || !atomic_load_explicit(&untraced_use_pending, memory_order_relaxed) ||
         !atomic_exchange(&untraced_use_pending, false))
         return;
@@ -520,7 +521,7 @@ static void untraced_runtime_interpreter(bool warn)
 
 void untraced_runtime_check_program(bool warn)
 {
-    if (modules_interpreter)
+    if (tracer.modules.has_interpreter)
         untraced_runtime_interpreter(warn);
     if (!runtime_program.dlpi_phdr || !untraced_runtime_is_rust(&runtime_program))
         return;

@@ -6,13 +6,13 @@
  * than it waits for. After an unknown round all are unknown, until no thread is in the barrier any
  * more. */
 #define _GNU_SOURCE
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/interpose/hidden_uses.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/interposer.h"
 #include "clients/libpoet/core/fork_reset.h"
 #include "clients/libpoet/core/message_queue.h"
-#include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/record.h"
@@ -142,7 +142,7 @@ static void barrier_record_passed(struct traced_thread *t, struct trace_line *ba
                          .take_a = 1,
                          .about = atomic_load(&barrier->index),
                          .site = site,
-                         .key = group ? process_instance ^ 0xba77135ba77135 : 0,
+                         .key = group ? tracer.process.instance ^ 0xba77135ba77135 : 0,
                          .partner = {0, group ? r->serial << 40 | (round & 0xffffffffffu) : 0},
                          .count = group ? r->size : 0,
                          .payload = text,
@@ -195,7 +195,8 @@ ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
     errno = saved;
     int result = real_functions.barrier_wait(b); /* and now b may be gone */
     saved = errno;
-    if (UNLIKELY(replay_active) && line && (result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD))
+    if (UNLIKELY(tracer.replay.is_active) && line &&
+        (result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD))
         result = thread_schedule_next_has_text(t, TYPE_PASSED, SERIAL, result != 0)
                      ? PTHREAD_BARRIER_SERIAL_THREAD
                      : 0;

@@ -9,9 +9,9 @@
 #include "clients/libpoet/core/seccomp_allowed.h"
 #include "clients/libpoet/core/seccomp_install.h"
 #include "clients/libpoet/core/server_connection.h"
-#include "clients/libpoet/core/shared_objects.h"
 #include "clients/libpoet/core/socket_sender.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_clock.h"
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/interpose/thread_lifetime.h"
@@ -99,7 +99,7 @@ static void child_publish_state(enum child_state state, uint64_t serial)
     _Atomic uint64_t *slot = child_slot(child_pid);
     if (slot)
         atomic_store(slot, PID(child_pid) | STATE(state) | serial |
-                               (atomic_load(&recorded_threads) > 1 ? OTHERS : 0) |
+                               (atomic_load(&tracer.threads.recorded) > 1 ? OTHERS : 0) |
                                (has_foreign ? FOREIGN : 0));
 }
 
@@ -110,7 +110,7 @@ uint64_t child_serial(void)
     return serials ? (atomic_fetch_add(serials, 1) + 1) & SERIAL_MASK : 0;
 }
 
-uint64_t child_key_high(void) { return CHILD_KEYS ^ shared_object_machine; }
+uint64_t child_key_high(void) { return CHILD_KEYS ^ tracer.process.machine; }
 
 bool child_is_known(pid_t pid) { return child_known_slot(pid) != 0; }
 
@@ -208,16 +208,17 @@ struct exec_attempt child_exec_begin(uintptr_t site)
         atomic_store(b.slot, (b.before & ~STATE(7)) | STATE(CHILD_STATE_EXEC));
     else if (b.slot && (pid == child_pid ? t != NULL : site != 0))
         atomic_store(
-            b.slot, PID(pid) | STATE(CHILD_STATE_EXEC) |
-                        (pid == child_pid && atomic_load(&recorded_threads) > 1 ? OTHERS : 0) |
-                        (t ? child_message(t, pid == child_pid ? TYPE_EXEC : TYPE_FORK, site) : 0));
+            b.slot,
+            PID(pid) | STATE(CHILD_STATE_EXEC) |
+                (pid == child_pid && atomic_load(&tracer.threads.recorded) > 1 ? OTHERS : 0) |
+                (t ? child_message(t, pid == child_pid ? TYPE_EXEC : TYPE_FORK, site) : 0));
     else
         b.slot = NULL;
     b.vforked = pid != child_pid && thread_mine ? thread_mine->profile : NULL;
     vforked_leaves(b.vforked);
     if (pid == child_pid && thread_mine)
         region_gone(thread_mine);
-    b.paused = server_needs_socket && pid == child_pid && server_alive() &&
+    b.paused = tracer.server.needs_socket && pid == child_pid && server_alive() &&
                child_recording_thread() != NULL;
     if (b.paused)
         socket_sender_pause(SENDER_MS);
@@ -273,7 +274,7 @@ void child_record_exit_at_once(uintptr_t site)
         struct traced_thread *t = server_alive() ? child_recording_thread() : NULL;
         if (t)
             message_queue_send_end(ENDS_AT_ONCE);
-        if (server_needs_socket && t)
+        if (tracer.server.needs_socket && t)
             socket_sender_finish(SENDER_MS);
         if (t)
             lifecycle_report_lost(lost_events_count_no_room(t));
@@ -325,7 +326,7 @@ static void fork_call_record(struct traced_thread *t, uintptr_t site)
     if (t && !seccomp_allows(ALLOWED_CONNECTING)) /* the child cannot connect to a server */
         thread_note_untraced(t, UNTRACED_THREAD);
     uint64_t low = t ? child_serial() : 0,
-             high = low ? child_key_high() : process_instance ^ FORK_KEYS;
+             high = low ? child_key_high() : tracer.process.instance ^ FORK_KEYS;
     if (t && !low)
         low = atomic_fetch_add(&serial, 1) + 1;
     uint64_t number = t ? record_write(t,

@@ -6,10 +6,10 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/condition_signals.h"
 
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/fork_reset.h"
 #include "clients/libpoet/core/trace_line.h"
-#include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/shared_objects.h"
@@ -187,7 +187,7 @@ bool condition_signals_are_ordered(const struct condition_signals_wait *w)
 static struct event_id condition_signals_first(const struct condition_signals *s, uint64_t since,
                                                const char **why)
 {
-    if (s->count == since || s->life != atomic_load(&current_lifetime))
+    if (s->count == since || s->life != atomic_load(&tracer.lifetime.number))
         return (struct event_id){0, 0};
     uint32_t by = s->recent[since % RECENT].by;
     *why = s->count - since > RECENT || !by ? condition_signals_several : NULL;
@@ -230,7 +230,7 @@ bool condition_signals_add(struct sync_object *c, struct traced_thread *t, uint3
                            struct event_id at, bool shared)
 {
     struct condition_signals *s = condition_signals_get(c);
-    uint32_t life = t ? t->life : atomic_load(&current_lifetime);
+    uint32_t life = t ? t->life : atomic_load(&tracer.lifetime.number);
     if (!s)
         return false;
     latch_lock(&s->lock);

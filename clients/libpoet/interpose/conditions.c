@@ -1,6 +1,7 @@
 /* Waiting on condition variables and waking, by whichever name. Their waits are events of the
  * mutex's line. */
 #define _GNU_SOURCE
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/interpose/hidden_uses.h"
 #include "clients/libpoet/interpose/call_variant.h"
 #include "clients/libpoet/interpose/mutexes.h"
@@ -8,7 +9,6 @@
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/interposer.h"
 #include "clients/libpoet/core/trace_line.h"
-#include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/record.h"
 #include "clients/libpoet/core/shared_objects.h"
@@ -58,7 +58,7 @@ static enum untraced_reason condition_wake_reason(const char *why)
 /* *why: why the signal is not known. */
 static struct event_id condition_wake_cause(const struct condition_wait *w, const char **why)
 {
-    if (UNLIKELY(replay_active) && thread_schedule_active(w->thread))
+    if (UNLIKELY(tracer.replay.is_active) && thread_schedule_active(w->thread))
         return condition_replay_cause(w->thread, why);
     return condition_signals_cause(&w->signals, why);
 }
@@ -198,8 +198,8 @@ static int condition_wait_trace(uintptr_t site, pthread_cond_t *c, pthread_mutex
     o->held = false;
     pthread_cleanup_push(condition_end_wait, &w);
     errno = saved;
-    w.result = LIKELY(!replay_active) ? condition_call_real(c, m, clock, ts)
-                                      : condition_replay_wait(&w, c, m, clock, ts);
+    w.result = LIKELY(!tracer.replay.is_active) ? condition_call_real(c, m, clock, ts)
+                                                : condition_replay_wait(&w, c, m, clock, ts);
     pthread_cleanup_pop(1);
     return w.result;
 }
@@ -271,7 +271,7 @@ static struct sync_object *condition_find_signaled(pthread_cond_t *c, bool share
     struct sync_object *o = sync_object_find(c, SYNC_CONDITION);
     if (!shared)
         return o && atomic_load_explicit(&o->signals, memory_order_relaxed) ? o : NULL;
-    if (!o && atomic_load(&current_lifetime))
+    if (!o && atomic_load(&tracer.lifetime.number))
         o = sync_object_get(c, SYNC_CONDITION);
     if (o)
         shared_object_find(o);
@@ -300,7 +300,8 @@ static int condition_signal_trace(uintptr_t site, pthread_cond_t *c, bool broadc
 {
     real_find();
     struct traced_thread *t = site ? thread_recording() : NULL;
-    bool again = UNLIKELY(replay_active) && t && thread_schedule_next_type(t, 0) != TYPE_NONE;
+    bool again =
+        UNLIKELY(tracer.replay.is_active) && t && thread_schedule_next_type(t, 0) != TYPE_NONE;
     struct sync_object *bare = t ? record_signal(t, site, c, broadcast) : condition_count_signal(c);
     int result = 0;
     /* otherwise the threads that it woke are awake */

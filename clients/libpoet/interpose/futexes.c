@@ -6,6 +6,7 @@
 #include "clients/libpoet/core/modules.h"
 #include "clients/libpoet/core/seccomp_install.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/interpose/child_process.h"
 #include "clients/libpoet/poet.h"
 
@@ -23,7 +24,7 @@ static bool futex_is_synchronization(long number, long operation)
 /* Returns an address in the outermost function of the C++ library around a call; 0: in none. */
 static uintptr_t futex_library(uintptr_t call)
 {
-    bool within = modules_cxx && (modules_is_runtime(call) || cxx_in_library(call));
+    bool within = tracer.modules.has_cxx && (modules_is_runtime(call) || cxx_in_library(call));
     return within ? modules_library_function : 0;
 }
 

@@ -11,6 +11,7 @@
 #include "clients/libpoet/core/modules.h"
 #include "clients/libpoet/core/foreign_threads.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/tracer.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -27,7 +28,7 @@ struct sync_object *hidden_use_object(const void *address, enum sync_object_kind
         return o;
     if (o && atomic_load(&o->missed))
         return o;
-    if (!atomic_load_explicit(&current_lifetime, memory_order_relaxed) ||
+    if (!atomic_load_explicit(&tracer.lifetime.number, memory_order_relaxed) ||
         !modules_program_data((uintptr_t)address))
         return NULL;
     int saved = errno;

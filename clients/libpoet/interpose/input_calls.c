@@ -11,6 +11,7 @@
 #include "clients/libpoet/core/message_text.h"
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/next_symbol.h"
 #include "clients/libpoet/poet.h"
 #include "clients/libpoet/replay/replayed_input.h"
@@ -406,7 +407,6 @@ static bool stdio_use_is_imported(void)
 
 /* ---- calls ---- */
 
-bool input_call_is_traced, input_call_is_replayed;
 static bool input_call_records;
 static _Atomic uint64_t recorded_bytes; /* by this process */
 static __thread struct {
@@ -511,7 +511,7 @@ struct traced_thread *input_call_thread(uintptr_t site)
 bool input_call_replay(struct traced_thread *t, struct input *call, struct replayed_input *g)
 {
     int saved = errno;
-    bool given = input_call_is_replayed && replayed_input_find(t, call, g);
+    bool given = tracer.input.is_replayed && replayed_input_find(t, call, g);
     errno = given && call->result < 0 ? (int)call->error : saved;
     return given;
 }
@@ -553,10 +553,10 @@ void input_call_begin(bool first)
 {
     const char *wanted = environment_get("POET_INPUT");
     input_call_records = wanted && *wanted && strcmp(wanted, "0") != 0;
-    input_call_is_replayed = replayed_input_begin();
-    if (first && (input_call_records || input_call_is_replayed))
+    tracer.input.is_replayed = replayed_input_begin();
+    if (first && (input_call_records || tracer.input.is_replayed))
         external_fd_add_inherited();
-    input_call_is_traced = input_call_records || input_call_is_replayed;
+    tracer.input.is_traced = input_call_records || tracer.input.is_replayed;
 }
 
 void input_call_report_stdio(void)

@@ -4,6 +4,7 @@
 #define CLIENTS_LIBPOET_INTERPOSE_INPUT_CALLS_H
 
 #include "base/likely.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/replay/replayed_input.h"
 #include "wire/recorded_input.h"
 
@@ -115,8 +116,6 @@ void input_call_enter_handler(int enters);
 
 /* ---- for the calls ---- */
 
-extern bool input_call_is_traced, input_call_is_replayed; /* set at the start and never changed */
-
 /* Returns the thread that calls from a site of the program; NULL if the call is not recorded. */
 struct traced_thread *input_call_thread(uintptr_t site);
 
@@ -150,7 +149,7 @@ void input_call_end_local(struct traced_thread *thread, struct input *call);
 #define INPUT_EXPORTED __attribute__((visibility("default")))
 #endif
 #define INPUT_CALL_THREAD                                                                          \
-    (LIKELY(!input_call_is_traced) ? NULL : input_call_thread(site_of_program(SITE)))
+    (LIKELY(!tracer.input.is_traced) ? NULL : input_call_thread(site_of_program(SITE)))
 
 #pragma GCC visibility pop
 #endif

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/mutexes.h"
 
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/interpose/call_variant.h"
 #include "clients/libpoet/interpose/hidden_uses.h"
 #include "clients/libpoet/core/type_codes.h"
@@ -193,7 +194,7 @@ static inline __attribute__((always_inline)) int mutex_acquire(uintptr_t site,
     struct object_hold *hold = thread_hold(t, o);
     bool requested = false;
     int result =
-        LIKELY(!replay_active)
+        LIKELY(!tracer.replay.is_active)
             ? mutex_call_try(c)
             : mutex_replay_lock(t, line, site, c, hold ? TYPE_RELOCK : TYPE_ACQUIRED, &requested);
     if (UNLIKELY(result == EBUSY && c->how != CALL_VARIANT_TRY)) {

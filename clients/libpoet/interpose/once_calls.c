@@ -2,6 +2,7 @@
  * thread's first return; that of one which throws, or is cancelled, before the start of the next
  * one. */
 #define _GNU_SOURCE
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/interpose/hidden_uses.h"
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/interposer.h"
@@ -148,7 +149,7 @@ static int once_call_trace(uintptr_t site, pthread_once_t *flag, void (*function
     t->once_calls.running = &call;
     errno = saved;
     /* another one initializes it */
-    if (UNLIKELY(replay_active) && thread_schedule_next_type(t, 0) == TYPE_READY)
+    if (UNLIKELY(tracer.replay.is_active) && thread_schedule_next_type(t, 0) == TYPE_READY)
         thread_schedule_wait(t, TYPE_READY);
     int result = real_functions.once(flag, once_call_run_initializer);
     saved = errno;

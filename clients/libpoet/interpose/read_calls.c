@@ -5,6 +5,7 @@
 #include "base/likely.h"
 #include "clients/libpoet/core/interposer.h"
 #include "clients/libpoet/core/modules.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/interpose/input_calls.h"
 
 #include <limits.h>
@@ -101,8 +102,9 @@ static size_t read_call_total_bytes(const struct iovec *iov, size_t count)
 static void read_call_set_requested(struct traced_thread *t, struct input *call,
                                     const struct iovec *iov, size_t count)
 {
-    call->asked =
-        input_call_is_replayed && !replayed_input_fails(t) ? read_call_total_bytes(iov, count) : 0;
+    call->asked = tracer.input.is_replayed && !replayed_input_fails(t)
+                      ? read_call_total_bytes(iov, count)
+                      : 0;
 }
 
 static void read_call_set_requested_after(struct input *call, ssize_t result,

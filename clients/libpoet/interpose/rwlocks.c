@@ -1,6 +1,7 @@
 /* Read-write locks: shared lines. A reader comes after the writers that released it before, a
  * writer after all that released it before; two readers are not ordered. */
 #define _GNU_SOURCE
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/interpose/hidden_uses.h"
 #include "clients/libpoet/interpose/call_variant.h"
 #include "clients/libpoet/core/type_codes.h"
@@ -144,8 +145,9 @@ static int rwlock_acquire(uintptr_t site, const struct rwlock_call *c)
     enum trace_type came = hold         ? TYPE_RELOCK
                            : c->writing ? TYPE_WRITE_ACQUIRED
                                         : TYPE_READ_ACQUIRED;
-    int result = LIKELY(!replay_active) ? rwlock_call_real(c, CALL_VARIANT_TRY)
-                                        : rwlock_replay_lock(t, line, site, c, came, &requested);
+    int result = LIKELY(!tracer.replay.is_active)
+                     ? rwlock_call_real(c, CALL_VARIANT_TRY)
+                     : rwlock_replay_lock(t, line, site, c, came, &requested);
     if (result == EBUSY && c->how != CALL_VARIANT_TRY) {
         record_request(t, c->ts ? TYPE_TIMED_ACQUIRE : TYPE_ACQUIRE, hold ? line : thread_place(t),
                        atomic_load(&line->index), site);

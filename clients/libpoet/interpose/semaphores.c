@@ -1,5 +1,6 @@
 /* POSIX semaphores: shared lines, on which a thread is for the time of one wait or post. */
 #define _GNU_SOURCE
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/interpose/hidden_uses.h"
 #include "clients/libpoet/interpose/call_variant.h"
 #include "clients/libpoet/core/type_codes.h"
@@ -162,7 +163,7 @@ static __attribute__((noinline)) int semaphore_replay_acquire(struct traced_thre
 {
     int result;
     if (thread_schedule_next_type(t, 0) == TYPE_NONE) {
-        if (hold_points_active)
+        if (tracer.replay.has_hold_points)
             hold_point_before_unit(t, line, site);
         thread_schedule_wait_rest(t, thread_schedule_line(t, line));
     }
@@ -211,8 +212,8 @@ static int semaphore_wait(uintptr_t site, enum call_variant how, sem_t *s, clock
         return semaphore_mark_acquired_untraced(semaphore_call_real(how, s, clock, ts), s);
     pthread_testcancel(); /* the real call is a cancellation point even if it does not block */
     struct trace_line *place = thread_place(t);
-    int result = LIKELY(!replay_active) ? real_functions.sem_trywait(s)
-                                        : semaphore_replay_acquire(t, line, s, site);
+    int result = LIKELY(!tracer.replay.is_active) ? real_functions.sem_trywait(s)
+                                                  : semaphore_replay_acquire(t, line, s, site);
     if (ts)
         semaphore_set_conditional(o);
     if (result == 0) {
@@ -232,8 +233,8 @@ static int semaphore_wait(uintptr_t site, enum call_variant how, sem_t *s, clock
     instrument_wait_begin(t, TYPE_WAIT, site);
     pthread_cleanup_push(semaphore_end_wait, &b);
     errno = saved;
-    b.result = LIKELY(!replay_active) ? semaphore_call_real(how, s, clock, ts)
-                                      : semaphore_replay_real(t, line, how, s, clock, ts);
+    b.result = LIKELY(!tracer.replay.is_active) ? semaphore_call_real(how, s, clock, ts)
+                                                : semaphore_replay_real(t, line, how, s, clock, ts);
     b.error = errno;
     pthread_cleanup_pop(1);
     errno = b.error;
@@ -273,8 +274,8 @@ ENTRY(int, sem_trywait, (sem_t * s), s)
     int saved = errno;
     struct trace_line *line = o ? sync_object_line(t, o, false) : NULL;
     errno = saved;
-    int result = LIKELY(!replay_active) ? real_functions.sem_trywait(s)
-                                        : semaphore_replay_try(t, line, s, site),
+    int result = LIKELY(!tracer.replay.is_active) ? real_functions.sem_trywait(s)
+                                                  : semaphore_replay_try(t, line, s, site),
         error = errno;
     if (!line)
         semaphore_mark_acquired_untraced(result, s);

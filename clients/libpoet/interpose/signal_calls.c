@@ -13,6 +13,7 @@
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/interpose/child_process.h"
@@ -49,7 +50,7 @@ struct signal_token {
 #define TOKEN_AT 32 /* after si_value; the kernel keeps 48 bytes (struct kernel_siginfo) */
 
 /* Returns the first half of the keys of messages to other processes. */
-static uint64_t signal_token_keys(void) { return SIGNAL_KEYS ^ shared_object_machine; }
+static uint64_t signal_token_keys(void) { return SIGNAL_KEYS ^ tracer.process.machine; }
 
 static uint64_t signal_token_checksum(uint64_t which, uint64_t scope, int code)
 {
@@ -68,7 +69,8 @@ static bool signal_token_consume(siginfo_t *info, struct event_origin *from, int
     if (info->si_code != SI_QUEUE || !token.check)
         return false;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        bool here = token.check == signal_token_checksum(token.which, process_instance, codes[i]);
+        bool here =
+            token.check == signal_token_checksum(token.which, tracer.process.instance, codes[i]);
         if (!here &&
             token.check != signal_token_checksum(token.which, signal_token_keys(), codes[i]))
             continue;
@@ -82,8 +84,8 @@ static bool signal_token_consume(siginfo_t *info, struct event_origin *from, int
     return false;
 }
 
-/* scope: process_instance, of an event of this process, or signal_token_keys(); code: what the
- * signal really is (SI_USER...). */
+/* scope: tracer.process.instance for an event of this process, else signal_token_keys(); code: what
+ * the signal really is (SI_USER...). */
 static struct signal_token signal_token_make(uint64_t which, uint64_t scope, int code)
 {
     struct signal_token token = {which, signal_token_checksum(which, scope, code)};
@@ -391,7 +393,7 @@ static struct signal_token signal_call_record_sent(struct traced_thread *t,
     if (!carries || !number || t->lost_events.count || (!here && !serial) || (number >> 40) ||
         (line >> 24))
         return (struct signal_token){0};
-    return here ? signal_token_make(line << 40 | number, process_instance, s->code)
+    return here ? signal_token_make(line << 40 | number, tracer.process.instance, s->code)
                 : signal_token_make(serial, signal_token_keys(), s->code);
 }
 

@@ -6,10 +6,10 @@
 #include "clients/libpoet/core/message_queue.h"
 #include "clients/libpoet/core/modules.h"
 #include "clients/libpoet/core/record.h"
-#include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/untraced_uses.h"
 #include "clients/libpoet/interpose/call_variant.h"
@@ -99,7 +99,7 @@ static int thread_create_start(uintptr_t site, pthread_t *id, const pthread_attr
     real_find();
     if (!site) {
         if (!thread_create_is_traced(wanted))
-            atomic_store(&untraced_threads_exist, true);
+            atomic_store(&tracer.threads.has_untraced, true);
         return foreign_thread_create(id, attributes, thread_create_is_detached(attributes),
                                      wanted->function, wanted->function_c11, wanted->argument);
     }
@@ -114,7 +114,7 @@ static int thread_create_start(uintptr_t site, pthread_t *id, const pthread_attr
     uint32_t index = trace_line_announce(t, "thread", "", NULL, task->entry, LINE_FOLLOWS, NULL);
     if (!index) { /* no room: it gets a line with its first recorded call */
         /* its start comes after the last event of this thread */
-        if (t->life == atomic_load(&current_lifetime)) {
+        if (t->life == atomic_load(&tracer.lifetime.number)) {
             thread_note_untraced(t, UNTRACED_LINE);
             untraced_use_report(UNTRACED_LINE, "");
         }
@@ -293,7 +293,7 @@ ENTRY(int, pthread_tryjoin_np, (pthread_t id, void **result), id, result)
     real_find();
     struct traced_thread *t = site ? thread_recording() : NULL;
     struct thread_info *task = thread_lifetime_find(id);
-    int e = replay_active && t && thread_schedule_active(t)
+    int e = tracer.replay.is_active && t && thread_schedule_active(t)
                 ? thread_join_replay_try(t, task, id, result)
                 : real_functions.tryjoin(id, result);
     if (e == 0 && t) {
@@ -315,7 +315,8 @@ static int thread_detach_trace(uintptr_t site, pthread_t id)
     int saved = errno;
     if (t && task && trace_line_index(&task->line))
         record_event(t, TYPE_DETACH, thread_place(t), trace_line_index(&task->line), site);
-    unsigned next = replay_active && t && task ? thread_schedule_next_type(t, 0) : TYPE_NONE;
+    unsigned next =
+        tracer.replay.is_active && t && task ? thread_schedule_next_type(t, 0) : TYPE_NONE;
     if (next == TYPE_CLOSE) /* it had ended already */
         thread_schedule_wait_bits(t, &task->flags, TASK_ENDED);
     if (task && (atomic_fetch_or(&task->flags, TASK_DETACHED) & TASK_ENDED)) {

@@ -13,6 +13,7 @@
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/thread_usage.h"
 #include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/type_codes.h"
@@ -217,7 +218,6 @@ struct thread_info *thread_lifetime_find(pthread_t id)
 }
 
 static pthread_key_t end_key;
-_Atomic bool untraced_threads_exist;
 
 /* ---- birth and end ---- */
 
@@ -229,8 +229,8 @@ struct traced_thread *thread_lifetime_begin(struct thread_info *task)
         cancellation_watch(t);
         task->tid = (pid_t)syscall(SYS_gettid);
         t->queue->tid = (uint32_t)task->tid;
-        atomic_fetch_add(&recorded_threads, 1);
-    } else if (atomic_load(&current_lifetime)) {
+        atomic_fetch_add(&tracer.threads.recorded, 1);
+    } else if (atomic_load(&tracer.lifetime.number)) {
         untraced_use_report(UNTRACED_THREAD,
                             "a thread without an event queue (out of memory or timeout)");
     }
@@ -266,17 +266,18 @@ static void thread_lifetime_finish(struct traced_thread *t)
 {
     struct thread_info *task = t->task;
     foreign_thread_block(true);
-    bool recorded_here = t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed);
+    bool recorded_here =
+        t->life == atomic_load_explicit(&tracer.lifetime.number, memory_order_relaxed);
     busy_begin(t); /* events of a handler from here on come after its end */
     thread_usage_send(t, false);
     region_leave_calls(t);
     if (recorded_here)
         task->end = record_event(t, TYPE_EXIT, &task->line, 0, task->entry);
     task->dropped = recorded_here && !task->end;
-    if (replay_active && recorded_here && thread_schedule_next_type(t, 0) == TYPE_CLOSE)
+    if (tracer.replay.is_active && recorded_here && thread_schedule_next_type(t, 0) == TYPE_CLOSE)
         thread_schedule_wait_bits(t, &task->flags, TASK_DETACHED);
     bool closed = atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED;
-    atomic_fetch_sub(&recorded_threads, 1);
+    atomic_fetch_sub(&tracer.threads.recorded, 1);
     if (closed && recorded_here)
         thread_lifetime_close(t, task, TYPE_CLOSE, task->entry);
     thread_end(t);
@@ -366,7 +367,7 @@ void thread_lifetime_begin_main(void)
     task->entry = getauxval(AT_ENTRY);
     thread_lifetime_announce(t, "main", (void *)pthread_self(), 0);
     struct event_origin from = child_program_begin();
-    if (replay_active && from.key)
+    if (tracer.replay.is_active && from.key)
         replay_program_begin(from.at.number);
     record_write(t,
                  &(struct record){.shape = TYPE_START,
@@ -509,7 +510,7 @@ void thread_lifetime_forked(bool was_traced)
     thread_infos_forked();
     thread_usage_forked();
     thread_start_forked();
-    atomic_store(&recorded_threads, 0); /* no other thread exists */
+    atomic_store(&tracer.threads.recorded, 0); /* no other thread exists */
     /* or the child's end would be recorded in the parent's queue */
     if (was_traced)
         pthread_setspecific(end_key, NULL);

@@ -32,8 +32,6 @@ struct thread_start {
 struct thread_start *thread_start_pop(void);
 void thread_start_push(struct thread_start *start);
 
-/* Threads were created by calls that are not recorded. */
-extern _Atomic bool untraced_threads_exist;
 void thread_lifetime_begin_main(void);
 void thread_lifetime_end_main(void);
 /* Makes the calling thread recorded, and busy. Returns NULL if it is not recorded. */

@@ -9,6 +9,7 @@
 #include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/profile/thread_profile.h"
 #include "wire/call_records.h"
 #include "wire/program_messages.h"
@@ -66,7 +67,7 @@ static bool call_log_may_have(const struct traced_thread *t, struct thread_profi
         m->call_log.retry--;
     return t && seccomp_allows(ALLOWED_QUEUES) && t->profile == m && !t->busy &&
            !m->call_log.retry &&
-           t->life == atomic_load_explicit(&current_lifetime, memory_order_relaxed);
+           t->life == atomic_load_explicit(&tracer.lifetime.number, memory_order_relaxed);
 }
 
 /* No handler runs in between: its calls must be recorded, too. */

@@ -71,19 +71,6 @@ void call_stack_resume(struct thread_profile *m, uint32_t wanted, uint32_t conte
 bool call_stack_base_enter(struct thread_profile *m, uint32_t wanted);
 void call_stack_base_leave(struct thread_profile *m, uint64_t ran);
 
-/* Measurement of a function's calls, if the user named functions; NULL: all are measured. Called
- * when a call is not known yet, and at the end of each call that was not measured: also in signal
- * handlers. */
-enum function_measurement {
-    MEASUREMENT_DEFAULT,
-    MEASUREMENT_FULL,
-    MEASUREMENT_EXCLUDED, /* nor are its callees: its time is its caller's */
-    MEASUREMENT_SKIPPED, /* but its callees are */
-    MEASUREMENT_COUNTED /* but its callees are, and its calls are counted */
-};
-/* Called when a path to a function occurs for the first time; NULL: not wanted. */
-extern void (*_Atomic call_stack_on_new_function)(uintptr_t function);
-extern enum function_measurement (*_Atomic call_stack_filter)(uint64_t function);
 /* Ends all ignored calls. */
 void call_stack_end_ignored(struct thread_profile *m);
 

@@ -1,4 +1,5 @@
 /* Tree of call contexts: finds the context that a call begins. */
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/profile/call_stack.h"
 #include "clients/libpoet/profile/throttle.h"
 
@@ -12,8 +13,6 @@ static struct profile_region_context *context_tree_get(const struct thread_profi
 {
     return &contexts_of(m)[context];
 }
-
-void (*_Atomic call_stack_on_new_function)(uintptr_t function);
 
 static uint32_t context_tree_search(const struct thread_profile *m, uint32_t parent,
                                     uint64_t function, uint64_t site, uint32_t scope, uint32_t most)
@@ -83,7 +82,7 @@ static uint32_t context_tree_add(struct thread_profile *m, uint32_t parent, uint
                                         __ATOMIC_RELAXED))
         ;
     void (*meet)(uintptr_t) =
-        atomic_load_explicit(&call_stack_on_new_function, memory_order_relaxed);
+        atomic_load_explicit(&tracer.profile.on_new_function, memory_order_relaxed);
     if (meet && (scope == SCOPE_FUNCTION || scope == SCOPE_COUNTED))
         meet((uintptr_t)function);
     return c;

@@ -4,6 +4,7 @@
 #ifndef CLIENTS_LIBPOET_PROFILE_COUNT_FAST_PATH_H
 #define CLIENTS_LIBPOET_PROFILE_COUNT_FAST_PATH_H
 
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/profile/call_stack.h"
 #include "clients/libpoet/profile/region_owner.h"
 
@@ -21,7 +22,7 @@ static inline void fast_path_set_depth(struct profile_region_head *head, uint32_
 static inline void fast_path_count_call(struct profile_region_context *to)
 {
     sum_add(&to->calls, 1);
-    if (UNLIKELY(atomic_load_explicit(&threads_running, memory_order_relaxed) > 1))
+    if (UNLIKELY(atomic_load_explicit(&tracer.threads.running, memory_order_relaxed) > 1))
         sum_add(&to->concurrent, 1);
 }
 

@@ -2,19 +2,17 @@
 #include "clients/libpoet/profile/excluded_functions.h"
 
 #include "clients/libpoet/core/seccomp_allowed.h"
-#include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/profile/throttle.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum function_measurement (*_Atomic call_stack_filter)(uint64_t function);
-
 enum function_measurement excluded_function_measurement(const struct thread_profile *m,
                                                         uint64_t function)
 {
     enum function_measurement (*pick)(uint64_t) =
-        atomic_load_explicit(&call_stack_filter, memory_order_relaxed),
+        atomic_load_explicit(&tracer.profile.filter, memory_order_relaxed),
                               is = pick && !m->all_functions ? pick(function) : MEASUREMENT_FULL;
     return is == MEASUREMENT_FULL && throttle_is_throttled(m, function) ? MEASUREMENT_COUNTED : is;
 }
@@ -77,7 +75,7 @@ static void excluded_function_count_only(struct thread_profile *m, uint64_t func
         c = context_tree_find(m, parent, function, site, SCOPE_COUNTED);
     sum_add(&contexts_of(m)[c].calls, 1);
     sum_add(&contexts_of(m)[c].ended, 1); /* considering the calls that are known */
-    if (atomic_load_explicit(&threads_running, memory_order_relaxed) > 1)
+    if (atomic_load_explicit(&tracer.threads.running, memory_order_relaxed) > 1)
         sum_add(&contexts_of(m)[c].concurrent, 1);
 }
 

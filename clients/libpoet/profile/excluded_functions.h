@@ -3,6 +3,7 @@
 #ifndef CLIENTS_LIBPOET_PROFILE_EXCLUDED_FUNCTIONS_H
 #define CLIENTS_LIBPOET_PROFILE_EXCLUDED_FUNCTIONS_H
 
+#include "clients/libpoet/profile/function_filter.h"
 #include "clients/libpoet/profile/call_stack.h"
 
 #include <signal.h>

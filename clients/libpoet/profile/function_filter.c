@@ -8,6 +8,7 @@
 #include "clients/libpoet/core/elf_notes.h"
 #include "clients/libpoet/core/environment.h"
 #include "clients/libpoet/core/stderr_log.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/profile/call_stack.h"
 #include "wire/function_names.h"
@@ -406,7 +407,7 @@ void function_filter_add_module(const char *path, const struct dl_phdr_info *inf
                                 uintptr_t end)
 {
     function_filter_read_compiled(info);
-    bool any = call_stack_filter || function_filter_counted->patterns ||
+    bool any = tracer.profile.filter || function_filter_counted->patterns ||
                function_filter_excluded->patterns;
     struct filter_picks *p = any ? tracer_arena_alloc(sizeof *p) : NULL;
     if (!p)
@@ -415,7 +416,7 @@ void function_filter_add_module(const char *path, const struct dl_phdr_info *inf
     p->end = end;
     if (!elf_symbols_read(path, info->dlpi_addr, function_filter_add_symbol, p))
         return;
-    call_stack_filter = function_filter_decide;
+    tracer.profile.filter = function_filter_decide;
     function_filter_sort(p->found, p->count);
     p->next = atomic_load(&modules);
     while (!atomic_compare_exchange_weak(&modules, &p->next, p))
@@ -474,6 +475,6 @@ void function_filter_begin(void)
         if (text)
             function_filter_read_list(&lists[i], text, NULL);
         if (lists[i].patterns)
-            call_stack_filter = function_filter_decide;
+            tracer.profile.filter = function_filter_decide;
     }
 }

@@ -8,6 +8,15 @@
 
 #pragma GCC visibility push(hidden)
 
+/* A way of measuring the calls of a function. */
+enum function_measurement {
+    MEASUREMENT_DEFAULT,
+    MEASUREMENT_FULL,
+    MEASUREMENT_EXCLUDED, /* nor are its callees: its time is its caller's */
+    MEASUREMENT_SKIPPED, /* but its callees are */
+    MEASUREMENT_COUNTED /* but its callees are, and its calls are counted */
+};
+
 /* Reads the lists, once; reports what is wrong with them. */
 void function_filter_begin(void);
 /* Reads the functions of a loaded program or library, whose file is at `path`. */

@@ -6,6 +6,7 @@
 
 #include "clients/libpoet/core/modules.h"
 #include "clients/libpoet/core/foreign_threads.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/profile/call_stack.h"
 #include "clients/libpoet/profile/region_owner.h"
 #include "clients/libpoet/profile/count_fast_path.h"
@@ -23,7 +24,7 @@ static bool instrument_adopts;
 void instrument_begin(void)
 {
     instrument_adopts = (measurement_wanted_initial() & WANTED_CALLS) != 0;
-    atomic_store(&call_stack_on_new_function, modules_check_function);
+    atomic_store(&tracer.profile.on_new_function, modules_check_function);
 #if !defined(POET_STATIC)
     void *enter = next_in(RTLD_NEXT, "__cyg_profile_func_enter");
     void *leave = next_in(RTLD_NEXT, "__cyg_profile_func_exit");
@@ -143,14 +144,14 @@ void instrument_wait_begin(struct traced_thread *t, uint32_t type, uintptr_t sit
         call_stack_function_enter(m, wanted, type, site ? site + 1 : 0, SCOPE_WAITED, STACK);
     t->waiting++;
     if (!t->idle)
-        atomic_fetch_sub_explicit(&threads_running, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&tracer.threads.running, 1, memory_order_relaxed);
 }
 
 void instrument_wait_end(struct traced_thread *t, uint32_t type)
 {
     t->waiting--;
     if (!t->idle)
-        atomic_fetch_add_explicit(&threads_running, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&tracer.threads.running, 1, memory_order_relaxed);
     if (t->profile)
         call_stack_function_exit(t->profile, instrument_wanted(t), type, STACK);
 }
@@ -162,7 +163,8 @@ void poet_rests(int rests)
         return;
     t->idle = rests != 0;
     if (!t->waiting)
-        atomic_fetch_add_explicit(&threads_running, rests ? UINT32_MAX : 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&tracer.threads.running, rests ? UINT32_MAX : 1,
+                                  memory_order_relaxed);
 }
 
 void poet_calls_off(void)

@@ -3,9 +3,9 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/measurement_choice.h"
 
-#include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/stderr_log.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/profile/region_owner.h"
 #include "clients/libpoet/profile/user_metrics.h"
 #include "wire/metric_messages.h"
@@ -61,7 +61,7 @@ void measurement_choice_await(void)
 {
     const struct traced_thread *t = thread_self();
     bool asks = measurement_wanted_options().asks;
-    if ((!file && !asks) || !t || !t->queue || server_needs_socket)
+    if ((!file && !asks) || !t || !t->queue || tracer.server.needs_socket)
         return;
     if (asks)
         stderr_log_print("waiting up to %u s for measurement settings (viewer, or poet measure)",

@@ -1,9 +1,9 @@
 /* Selection of what is measured: POET_MEASURE, or how the program was compiled. */
 #define _GNU_SOURCE
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/profile/region_owner.h"
 
 #include "clients/libpoet/core/environment.h"
-#include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/stderr_log.h"
 #include "wire/profile_region.h"
 
@@ -34,7 +34,6 @@ static const struct {
 
 static uint32_t first;
 static struct measurement_options besides;
-_Atomic uint32_t threads_running; /* (counted where regions begin and end, read where calls do) */
 
 /* Returns SIZE_MAX if there is none. */
 static size_t measurement_wanted_find_word(const char *word, size_t size)
@@ -109,10 +108,10 @@ void measurement_wanted_begin(void)
             "start the program with: poet record -m memory");
     if (bits & WANTED_THROTTLE && !(bits & CALLS_CPU))
         bits |= CALLS_CPU; /* of calls */
-    if (server_needs_socket && bits && chosen)
+    if (tracer.server.needs_socket && bits && chosen)
         stderr_log_print_once(
             "POET_MEASURE: no memory is shared with the server; nothing is measured");
-    first = server_needs_socket ? 0 : bits;
+    first = tracer.server.needs_socket ? 0 : bits;
 }
 
 uint32_t measurement_wanted_initial(void) { return first; }

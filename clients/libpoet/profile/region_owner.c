@@ -6,6 +6,7 @@
 #include "clients/libpoet/core/heap_channel.h"
 #include "clients/libpoet/core/message_queue.h"
 #include "clients/libpoet/core/seccomp_allowed.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/core/server_connection.h"
@@ -122,9 +123,9 @@ static bool region_may_have(struct traced_thread *t)
 {
     if (t->profile_retry && t->profile_retry != NEVER)
         t->profile_retry--;
-    if (t->busy || !seccomp_allows(ALLOWED_QUEUES) || t->profile_retry || server_needs_socket ||
-        !t->queue || !trace_line_index(t->own) ||
-        t->life != atomic_load_explicit(&current_lifetime, memory_order_relaxed))
+    if (t->busy || !seccomp_allows(ALLOWED_QUEUES) || t->profile_retry ||
+        tracer.server.needs_socket || !t->queue || !trace_line_index(t->own) ||
+        t->life != atomic_load_explicit(&tracer.lifetime.number, memory_order_relaxed))
         return false;
     if (!t->profile_kept)
         t->profile_kept = tracer_arena_alloc(sizeof *t->profile_kept);
@@ -251,7 +252,7 @@ void region_end(struct traced_thread *t)
 void region_forked(struct traced_thread *t)
 {
     struct thread_profile *m = t ? t->profile : NULL;
-    atomic_store(&threads_running, 0);
+    atomic_store(&tracer.threads.running, 0);
     frames_forked((uint64_t)(uintptr_t)__builtin_frame_address(0));
     if (t)
         t->profile = NULL;

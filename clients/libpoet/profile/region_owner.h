@@ -48,8 +48,5 @@ void region_resume(struct traced_thread *thread);
 /* Returns the context of the calling thread, for its events. */
 uint32_t region_current_context(const struct traced_thread *thread);
 
-/* Number of threads of this process that run: neither waiting in a traced call nor ended. */
-extern _Atomic uint32_t threads_running;
-
 #pragma GCC visibility pop
 #endif

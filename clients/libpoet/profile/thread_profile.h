@@ -6,6 +6,7 @@
 #define CLIENTS_LIBPOET_PROFILE_THREAD_PROFILE_H
 
 #include "base/likely.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_clock.h"
 #include "clients/libpoet/profile/call_log.h"
 #include "wire/profile_region.h"
@@ -123,7 +124,7 @@ static inline struct profile_region_context *contexts_of(const struct thread_pro
 
 static inline bool thread_profile_clock_is_ticks(void)
 {
-    return atomic_load_explicit(&tracer_clock_ticks, memory_order_acquire);
+    return atomic_load_explicit(&tracer.clock.has_ticks, memory_order_acquire);
 }
 
 static inline uint64_t thread_profile_ticks(const struct thread_profile *m)

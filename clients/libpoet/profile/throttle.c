@@ -1,5 +1,6 @@
 #include "clients/libpoet/profile/throttle.h"
 
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/profile/call_stack.h"
 
 #define FUNCTIONS 1024u
@@ -9,10 +10,9 @@
 
 static struct {
     uint64_t function, since;
-} all[FUNCTIONS]; /* those below throttle_count stay as they are */
+} all[FUNCTIONS]; /* those below the number of throttled ones stay as they are */
 static _Atomic uint32_t slots[SLOTS]; /* 1 + index, by function */
 static atomic_flag throttle_add_flag = ATOMIC_FLAG_INIT;
-_Atomic uint32_t throttle_count;
 
 /* Returns its slot, or the empty one where it would be. */
 static _Atomic uint32_t *throttle_slot(uint64_t function)
@@ -43,13 +43,13 @@ static void throttle_add(uint64_t function)
 {
     if (atomic_flag_test_and_set(&throttle_add_flag))
         return;
-    uint32_t n = atomic_load(&throttle_count);
+    uint32_t n = atomic_load(&tracer.profile.throttled);
     _Atomic uint32_t *slot = throttle_slot(function);
     if (n < FUNCTIONS && !atomic_load(slot)) {
         all[n].function = function;
         all[n].since = tracer_clock_now();
         atomic_store_explicit(slot, n + 1, memory_order_release);
-        atomic_store(&throttle_count, n + 1);
+        atomic_store(&tracer.profile.throttled, n + 1);
     }
     atomic_flag_clear(&throttle_add_flag);
 }
@@ -85,7 +85,7 @@ void throttle_check(struct thread_profile *m, uint32_t context)
     bool due = calls >= LOOKS_FROM && (calls & (calls - 1)) == 0 && c->scope == SCOPE_FUNCTION;
     if (UNLIKELY(due) && is_short(m, c->function))
         throttle_add(c->function);
-    uint32_t count = atomic_load_explicit(&throttle_count, memory_order_acquire);
+    uint32_t count = atomic_load_explicit(&tracer.profile.throttled, memory_order_acquire);
     if (UNLIKELY(count != m->throttled))
         throttle_apply(m, count);
 }

@@ -8,9 +8,6 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Number of throttled functions; a thread uses those that there were at its last look. */
-extern _Atomic uint32_t throttle_count;
-
 /* Checks the rule when a timed call begins in that context. */
 void throttle_check(struct thread_profile *m, uint32_t context);
 /* Returns whether the function is one of those that the thread has noticed. Async-signal-safe. */

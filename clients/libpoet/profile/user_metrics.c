@@ -5,6 +5,7 @@
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/stderr_log.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/poet.h"
@@ -24,8 +25,8 @@ void metric_name_send(uint32_t code, unsigned kind, const char *name, const char
 {
     uint8_t message[MESSAGE_FRAME_BYTES + 16 + 2 * MESSAGE_LABEL_BYTES];
     struct encoder out = {.data = message, .room = sizeof message};
-    uint32_t life = atomic_load(&current_lifetime);
-    if (!life || server_needs_socket)
+    uint32_t life = atomic_load(&tracer.lifetime.number);
+    if (!life || tracer.server.needs_socket)
         return;
     encoder_begin_message(&out, MESSAGE_METRIC);
     encode_metric(&out, &(struct metric_message){
@@ -52,8 +53,8 @@ static void sampled_cells_send(int fd)
 {
     uint8_t message[MESSAGE_FRAME_BYTES + 4];
     struct encoder out = {.data = message, .room = sizeof message};
-    uint32_t life = atomic_load(&current_lifetime);
-    if (!life || fd < 0 || server_needs_socket)
+    uint32_t life = atomic_load(&tracer.lifetime.number);
+    if (!life || fd < 0 || tracer.server.needs_socket)
         return;
     encoder_begin_message(&out, MESSAGE_SAMPLED_CELLS);
     encode_u32(&out, WATCH_VERSION);
@@ -149,7 +150,7 @@ static int64_t *sampled_cells_create(const char *name, const char *unit)
 
 static bool sampled_cells_is_sampled(void)
 {
-    return atomic_load(&current_lifetime) && !server_needs_socket &&
+    return atomic_load(&tracer.lifetime.number) && !tracer.server.needs_socket &&
            measurement_wanted_initial() & WANTED_METERS;
 }
 
@@ -199,7 +200,7 @@ static bool user_metrics_full; /* which was reported */
 
 void user_metrics_announce(void)
 {
-    atomic_store(&user_metrics_traced, !server_needs_socket);
+    atomic_store(&user_metrics_traced, !tracer.server.needs_socket);
     for (const struct user_metric *m = atomic_load(&user_metrics); m; m = m->next)
         metric_name_send(m->code, m->kind, m->name, m->unit);
     sampled_cells_announce();

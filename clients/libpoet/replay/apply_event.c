@@ -1,5 +1,6 @@
 /* Replay of events: compares each recorded event with the thread's schedule and waits for its
  * turn. */
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/core/sync_object.h"
@@ -152,13 +153,13 @@ static bool apply_event_all(struct traced_thread *t, struct thread_schedule *p,
 void thread_schedule_before_record(struct traced_thread *t, const struct record *r)
 {
     struct thread_schedule *p = schedule_map_thread(t);
-    if (hold_points_active)
+    if (tracer.replay.has_hold_points)
         hold_point_before_event(t, r);
     t->schedule.now_count = 0;
     if (!shared_schedule_is_active())
         return;
     if (!p || p->next == p->count)
-        atomic_fetch_add_explicit(&shared_schedule->more, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&tracer.replay.schedule->more, 1, memory_order_relaxed);
     if (p && p->next == p->count) {
         apply_event_rest(t, r);
         return;
@@ -233,7 +234,7 @@ void thread_schedule_after_record(struct traced_thread *t, const struct record *
                                   uint64_t first_b)
 {
     struct thread_schedule *p = schedule_map_thread(t);
-    if (hold_points_active)
+    if (tracer.replay.has_hold_points)
         hold_point_after_event(t);
     uint32_t alone = t->unshared_line
                          ? atomic_load_explicit(&t->unshared_line->script, memory_order_relaxed)

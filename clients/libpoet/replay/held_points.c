@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/replay/held_points.h"
 
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_clock.h"
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/environment.h"
@@ -30,7 +31,6 @@
 #define HOLD_POINT_THREADS_MAX 64u
 #define HOLDS_SEEN 8u
 
-bool hold_points_active;
 static struct schedule_control *hold_point_file;
 
 /* ---- points ---- */
@@ -207,7 +207,7 @@ static void choose_thread(const struct hold_point *p, uint32_t *process, uint32_
     *process = *id = (uint32_t)getpid();
     for (unsigned i = 0; i < hold_point_file->point_count; i++) {
         uint32_t line = p->others >> i & 1 ? hold_point_file->points[i].thread : 0;
-        if (line && shared_schedule && line <= shared_schedule->line_count &&
+        if (line && tracer.replay.schedule && line <= tracer.replay.schedule->line_count &&
             replay_stop_id(line)) {
             *process = replay_stop_process(line);
             *id = replay_stop_id(line);
@@ -391,6 +391,6 @@ bool hold_point_begin(void)
         return false;
     }
     hold_point_file = s;
-    hold_points_active = true;
+    tracer.replay.has_hold_points = true;
     return true;
 }

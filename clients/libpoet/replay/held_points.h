@@ -14,8 +14,6 @@ struct traced_thread;
 struct record;
 struct trace_line;
 
-extern bool hold_points_active; /* set at the start and never changed */
-
 bool hold_point_begin(void); /* Reads POET_SCHEDULE_CONTROL. */
 /* Called before a thread requests a lock. */
 void hold_point_before_lock(struct traced_thread *thread, const struct trace_line *line,

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/replay/replay_stops.h"
 
+#include "clients/libpoet/core/tracer.h"
+
 #include <errno.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -18,7 +20,8 @@ void poet_stop_reached(void) { __asm__ volatile("" ::: "memory"); }
 
 static struct schedule_breakpoint *replay_stop_find(uint32_t line)
 {
-    return (struct schedule_breakpoint *)((char *)shared_schedule + shared_schedule->stops_at) +
+    return (struct schedule_breakpoint *)((char *)tracer.replay.schedule +
+                                          tracer.replay.schedule->stops_at) +
            line;
 }
 
@@ -30,7 +33,7 @@ static uint32_t replay_stop_number(const struct schedule_line *thread)
 void replay_stop_begin(void)
 {
     uint32_t any = SCHEDULE_ANY_PROCESS;
-    atomic_compare_exchange_strong(&shared_schedule->debugged, &any, (uint32_t)getpid());
+    atomic_compare_exchange_strong(&tracer.replay.schedule->debugged, &any, (uint32_t)getpid());
 }
 
 uint32_t replay_stop_process(uint32_t line)
@@ -65,7 +68,7 @@ static bool replay_stop_is_there(uint32_t line, bool done)
 
 static bool replay_stop_are_there(bool done)
 {
-    for (uint32_t i = 1; i <= shared_schedule->line_count; i++)
+    for (uint32_t i = 1; i <= tracer.replay.schedule->line_count; i++)
         if (!replay_stop_is_there(i, done))
             return false;
     return true;
@@ -73,14 +76,14 @@ static bool replay_stop_are_there(bool done)
 
 void replay_stop_report(void)
 {
-    if (atomic_load(&shared_schedule->debugged) == (uint32_t)getpid() &&
-        atomic_exchange(&shared_schedule->stop, 0))
+    if (atomic_load(&tracer.replay.schedule->debugged) == (uint32_t)getpid() &&
+        atomic_exchange(&tracer.replay.schedule->stop, 0))
         poet_stop_reached();
 }
 
 void replay_stop_done(void)
 {
-    if (atomic_load(&shared_schedule->stop) == SCHEDULE_BREAKPOINT_REACHED &&
+    if (atomic_load(&tracer.replay.schedule->stop) == SCHEDULE_BREAKPOINT_REACHED &&
         replay_stop_are_there(false))
         replay_stop_report();
 }
@@ -100,7 +103,7 @@ static uint64_t replay_stop_held_before(const struct schedule_breakpoint *stop, 
 static uint64_t replay_stop_performed(void)
 {
     uint64_t events = 0;
-    for (uint32_t i = 1; i <= shared_schedule->line_count; i++)
+    for (uint32_t i = 1; i <= tracer.replay.schedule->line_count; i++)
         events += atomic_load(&shared_schedule_line(i)->at);
     return events;
 }
@@ -109,7 +112,7 @@ static uint64_t replay_stop_performed(void)
  * that is held there now. */
 static bool replay_stop_keeps_thread(const struct schedule_breakpoint *held)
 {
-    for (uint32_t i = 1; i <= shared_schedule->line_count; i++) {
+    for (uint32_t i = 1; i <= tracer.replay.schedule->line_count; i++) {
         const struct schedule_breakpoint *other = replay_stop_find(i);
         if (other != held && atomic_load(&other->id) == atomic_load(&held->id) &&
             atomic_load(&other->process) == atomic_load(&held->process) &&
@@ -125,7 +128,7 @@ static void replay_stop_check_stuck(const struct schedule_breakpoint *held, unsi
                                     uint64_t *performed)
 {
     uint64_t now = replay_stop_performed();
-    bool stuck = atomic_load(&shared_schedule->stop) == SCHEDULE_BREAKPOINT_REACHED &&
+    bool stuck = atomic_load(&tracer.replay.schedule->stop) == SCHEDULE_BREAKPOINT_REACHED &&
                  now == *performed && replay_stop_keeps_thread(held);
     *performed = now;
     *looks = stuck ? *looks + 1 : 0;
@@ -144,11 +147,11 @@ void replay_stop_reach(struct schedule_line *me, uint64_t first, uint64_t last, 
         atomic_store(&stop->at, before);
         replay_stop_done();
         if (looks >= LOOKS_ENOUGH &&
-            atomic_load(&shared_schedule->stop) == SCHEDULE_BREAKPOINT_REACHED &&
+            atomic_load(&tracer.replay.schedule->stop) == SCHEDULE_BREAKPOINT_REACHED &&
             replay_stop_are_there(true))
             replay_stop_report();
         replay_stop_check_stuck(stop, &stuck, &performed);
-        if (!atomic_load(&shared_schedule->stop))
+        if (!atomic_load(&tracer.replay.schedule->stop))
             looks = 0;
         syscall(SYS_nanosleep, &(struct timespec){0, LOOK_NS}, NULL);
     }

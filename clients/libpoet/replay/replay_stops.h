@@ -7,13 +7,14 @@
 #ifndef CLIENTS_LIBPOET_REPLAY_REPLAY_STOPS_H
 #define CLIENTS_LIBPOET_REPLAY_REPLAY_STOPS_H
 
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/replay/shared_schedule.h"
 
 #pragma GCC visibility push(hidden)
 
 static inline bool replay_stop_is_debugged(void)
 {
-    return atomic_load_explicit(&shared_schedule->debugged, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&tracer.replay.schedule->debugged, memory_order_relaxed) != 0;
 }
 
 /* This process has mapped the schedule. The first one is the debugger's. */

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/replay/replay_ticket.h"
 
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_clock.h"
 #include "clients/libpoet/replay/cpu_time_used.h"
 #include "clients/libpoet/replay/replay_stops.h"
@@ -54,12 +55,12 @@ static void replay_ticket_wake_line(struct schedule_line *line, uint32_t bits)
 /* (waiters that spin notice at once, others within LOOK_MS) */
 void shared_schedule_abandon(const struct schedule_end *end)
 {
-    if (atomic_exchange(&shared_schedule->claimed, 1))
+    if (atomic_exchange(&tracer.replay.schedule->claimed, 1))
         return;
-    shared_schedule->end = *end;
-    atomic_store(&shared_schedule->state, SCHEDULE_LEFT);
+    tracer.replay.schedule->end = *end;
+    atomic_store(&tracer.replay.schedule->state, SCHEDULE_LEFT);
     int saved = errno;
-    for (uint32_t i = 1; i <= shared_schedule->line_count; i++)
+    for (uint32_t i = 1; i <= tracer.replay.schedule->line_count; i++)
         replay_ticket_wake_line(shared_schedule_line(i), UINT32_MAX);
     replay_stop_report();
     errno = saved;
@@ -83,7 +84,7 @@ static bool replay_ticket_is_event(const struct schedule_event *e, uint32_t line
 static uint32_t replay_ticket_next_thread(uint32_t line)
 {
     uint32_t number = atomic_load(&shared_schedule_line(line)->done) + 1;
-    for (uint32_t i = 1; i <= shared_schedule->line_count; i++) {
+    for (uint32_t i = 1; i <= tracer.replay.schedule->line_count; i++) {
         const struct schedule_line *thread = shared_schedule_line(i);
         const struct schedule_event *events = shared_schedule_events(thread);
         for (uint64_t k = atomic_load(&thread->at); k < thread->count; k++)
@@ -96,7 +97,7 @@ static uint32_t replay_ticket_next_thread(uint32_t line)
 /* Returns the thread, of those that wait for each other, that does not wait; 0: none. */
 static uint32_t replay_ticket_running_thread(uint32_t line)
 {
-    for (uint32_t i = 0; i <= shared_schedule->line_count; i++) {
+    for (uint32_t i = 0; i <= tracer.replay.schedule->line_count; i++) {
         uint32_t thread = replay_ticket_next_thread(line);
         line = thread ? atomic_load(&shared_schedule_line(thread)->waits_line) : 0;
         if (!line)

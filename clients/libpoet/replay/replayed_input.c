@@ -4,6 +4,7 @@
 #include "clients/libpoet/core/environment.h"
 #include "clients/libpoet/core/stderr_log.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/replay/thread_schedule.h"
 #include "clients/libpoet/replay/shared_schedule.h"
 #include "clients/libpoet/replay/replay_ticket.h"
@@ -35,7 +36,7 @@ bool replayed_input_begin(void)
 {
     const char *path = environment_get("POET_REPLAY_INPUT");
     uint64_t bytes = 0;
-    if (!path || !*path || !shared_schedule)
+    if (!path || !*path || !tracer.replay.schedule)
         return false;
     const struct input_head *head = replayed_input_map(path, &bytes);
     const char *wrong = head ? recorded_input_check(head, bytes) : strerror(errno);

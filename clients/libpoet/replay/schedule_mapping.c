@@ -5,6 +5,7 @@
 #include "clients/libpoet/core/record.h"
 #include "clients/libpoet/core/stderr_log.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/replay/shared_schedule.h"
 #include "clients/libpoet/replay/held_points.h"
 #include "clients/libpoet/replay/replay_stops.h"
@@ -12,21 +13,17 @@
 
 #include <string.h>
 
-bool replay_active, replay_with_remote, replay_without_remote;
-
 /* ---- types ---- */
-
-_Atomic uint16_t schedule_map_types[LIMIT_TYPES];
-uint8_t schedule_map_own_types[LIMIT_TYPES];
 
 static const char *schedule_map_name(uint16_t type)
 {
-    return (const char *)shared_schedule + shared_schedule->types_at + type * SCHEDULE_NAME_BYTES;
+    return (const char *)tracer.replay.schedule + tracer.replay.schedule->types_at +
+           type * SCHEDULE_NAME_BYTES;
 }
 
 static uint16_t schedule_map_look_up_type(const char *name)
 {
-    for (uint32_t i = 0; name && i < shared_schedule->type_count; i++)
+    for (uint32_t i = 0; name && i < tracer.replay.schedule->type_count; i++)
         if (strncmp(schedule_map_name((uint16_t)i), name, SCHEDULE_NAME_BYTES - 1) == 0)
             return (uint16_t)i;
     return SCRIPT_NO_TYPE;
@@ -36,20 +33,21 @@ uint16_t schedule_map_find_type(uint16_t type)
 {
     uint16_t found = schedule_map_look_up_type(type_code_name(type)),
              of = found == SCRIPT_NO_TYPE ? SCRIPT_NO_TYPE : (uint16_t)(found + 1);
-    atomic_store_explicit(&schedule_map_types[type], of, memory_order_relaxed);
+    atomic_store_explicit(&tracer.replay.types[type], of, memory_order_relaxed);
     return of;
 }
 
 /* ---- lines ---- */
 
-uint64_t schedule_map_process;
-
 static void schedule_map_count_process(void)
 {
-    schedule_map_process = atomic_fetch_add(&shared_schedule->processes, 1) + 1;
+    tracer.replay.process = atomic_fetch_add(&tracer.replay.schedule->processes, 1) + 1;
 }
 
-static uint64_t schedule_map_bound_here(uint32_t code) { return schedule_map_process << 32 | code; }
+static uint64_t schedule_map_bound_here(uint32_t code)
+{
+    return tracer.replay.process << 32 | code;
+}
 
 /* Binds a line that is not yet mapped to the schedule. */
 bool schedule_map_bind_line(struct trace_line *line, uint32_t as)
@@ -72,8 +70,8 @@ bool schedule_map_bind_line(struct trace_line *line, uint32_t as)
 static uint32_t schedule_map_find_foreign(const struct traced_thread *t, uint16_t named)
 {
     const uint32_t *order =
-        (const void *)((const char *)shared_schedule + shared_schedule->order_at);
-    for (uint64_t i = 0; i < shared_schedule->event_count; i++) {
+        (const void *)((const char *)tracer.replay.schedule + tracer.replay.schedule->order_at);
+    for (uint64_t i = 0; i < tracer.replay.schedule->event_count; i++) {
         const struct schedule_line *line = shared_schedule_line(order[i]);
         if (line->named == named && !atomic_load(&line->bound) &&
             schedule_map_accept_line(t->own, order[i]))
@@ -91,7 +89,7 @@ void replay_program_begin(uint64_t message) { came_from = (uint32_t)message; }
 
 static uint32_t schedule_map_find_claimed(void)
 {
-    for (uint32_t i = 1; came_from && i <= shared_schedule->line_count; i++)
+    for (uint32_t i = 1; came_from && i <= tracer.replay.schedule->line_count; i++)
         if (atomic_load_explicit(&shared_schedule_line(i)->claimed, memory_order_relaxed) ==
             came_from)
             return i;
@@ -124,8 +122,8 @@ void schedule_map_find_thread(struct traced_thread *t)
         as = born;
     else if (!as && schedule_map_begins_with(t->own, schedule_map_find_claimed()))
         as = schedule_map_find_claimed();
-    else if (!as && schedule_map_begins_with(t->own, shared_schedule->main))
-        as = shared_schedule->main;
+    else if (!as && schedule_map_begins_with(t->own, tracer.replay.schedule->main))
+        as = tracer.replay.schedule->main;
     else if (!as && named)
         as = schedule_map_find_foreign(t, named);
     struct schedule_line *line = shared_schedule_line(as);
@@ -150,7 +148,7 @@ void thread_schedule_named(struct traced_thread *t, uint16_t named)
     p->events = shared_schedule_events(p->line);
     p->count = p->line->count;
     p->next = p->before;
-    atomic_fetch_sub(&shared_schedule->more, p->records); /* which it has, then */
+    atomic_fetch_sub(&tracer.replay.schedule->more, p->records); /* which it has, then */
     replay_stop_check(p->line);
     atomic_store(&p->line->at, p->next);
     replay_ticket_set_reached(as, (uint32_t)atomic_load(&t->own->number), false);
@@ -159,7 +157,7 @@ void thread_schedule_named(struct traced_thread *t, uint16_t named)
 /* Returns 0 if it is not known to be a line of the schedule. */
 uint32_t schedule_map_line(uint32_t code)
 {
-    for (uint32_t i = 1; code && i <= shared_schedule->line_count; i++)
+    for (uint32_t i = 1; code && i <= tracer.replay.schedule->line_count; i++)
         if (schedule_map_code(i) == code)
             return i;
     return 0;
@@ -181,11 +179,11 @@ void schedule_map_diverge(const struct thread_schedule *p, uint16_t type, uint32
 void replay_begin(void)
 {
     const char *path = environment_get("POET_REPLAY"), *wrong;
-    replay_active = hold_point_begin();
+    tracer.replay.is_active = hold_point_begin();
     if (!path || !*path)
         return;
-    shared_schedule = shared_schedule_open(path, &wrong);
-    if (!shared_schedule) {
+    tracer.replay.schedule = shared_schedule_open(path, &wrong);
+    if (!tracer.replay.schedule) {
         stderr_log_print_once("POET_REPLAY: %s: %s; running without schedule control", path, wrong);
         return;
     }
@@ -194,10 +192,10 @@ void replay_begin(void)
     for (unsigned i = 1; i < TYPE_COUNT; i++) {
         uint16_t type = schedule_map_look_up_type(type_code_name((uint16_t)i));
         if (type < LIMIT_TYPES)
-            schedule_map_own_types[type] = (uint8_t)i;
+            tracer.replay.own_types[type] = (uint8_t)i;
     }
-    atomic_store(&schedule_map_types[TYPE_NONE], SCRIPT_NO_TYPE);
-    replay_with_remote = shared_schedule->remote;
-    replay_without_remote = !replay_with_remote;
-    replay_active = true;
+    atomic_store(&tracer.replay.types[TYPE_NONE], SCRIPT_NO_TYPE);
+    tracer.replay.with_remote = tracer.replay.schedule->remote;
+    tracer.replay.without_remote = !tracer.replay.with_remote;
+    tracer.replay.is_active = true;
 }

@@ -7,6 +7,7 @@
 #include "base/likely.h"
 #include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/replay/thread_schedule.h"
 #include "clients/libpoet/replay/shared_schedule.h"
 #include "wire/limits.h"
@@ -20,7 +21,7 @@ void schedule_map_find_thread(struct traced_thread *thread);
 static inline struct thread_schedule *schedule_map_thread(struct traced_thread *thread)
 {
     struct thread_schedule *part = &thread->schedule;
-    if (UNLIKELY(!part->sought) && shared_schedule)
+    if (UNLIKELY(!part->sought) && tracer.replay.schedule)
         schedule_map_find_thread(thread);
     return LIKELY(part->line) && shared_schedule_is_active() ? part : NULL;
 }
@@ -40,25 +41,22 @@ static inline const struct schedule_event *schedule_map_peek(const struct thread
     return NULL;
 }
 
-/* 1 + the type's index in the schedule, SCRIPT_NO_TYPE: none; 0: schedule_map_find_type() was not
- * called yet. By libpoet's and the program's types. */
-extern _Atomic uint16_t schedule_map_types[LIMIT_TYPES];
+/* Returns the entry of a type in tracer.replay.types, and sets it. */
 uint16_t schedule_map_find_type(uint16_t type);
 /* Returns whether an event has that type, one of libpoet's or of the program's own. */
 static inline bool schedule_map_is_type(const struct schedule_event *event, uint16_t type)
 {
     uint16_t of = type < LIMIT_TYPES
-                      ? atomic_load_explicit(&schedule_map_types[type], memory_order_relaxed)
+                      ? atomic_load_explicit(&tracer.replay.types[type], memory_order_relaxed)
                       : SCRIPT_NO_TYPE;
     return event->type == (LIKELY(of) ? of : schedule_map_find_type(type)) - 1u;
 }
-/* an enum trace_type, by types of the schedule */
-extern uint8_t schedule_map_own_types[LIMIT_TYPES];
 /* Returns the type as one of libpoet's; TYPE_NONE if it is the program's own, or event is NULL. */
 static inline enum trace_type schedule_map_own_type(const struct schedule_event *event)
 {
-    return event && event->type < LIMIT_TYPES ? (enum trace_type)schedule_map_own_types[event->type]
-                                              : TYPE_NONE;
+    return event && event->type < LIMIT_TYPES
+               ? (enum trace_type)tracer.replay.own_types[event->type]
+               : TYPE_NONE;
 }
 bool schedule_map_bind_line(struct trace_line *line, uint32_t as);
 /* Maps a line of this run to one of the schedule from here on. Returns false if it is mapped to
@@ -68,14 +66,12 @@ static inline bool schedule_map_accept_line(struct trace_line *line, uint32_t as
     uint32_t is = atomic_load_explicit(&line->script, memory_order_relaxed);
     return LIKELY(is) ? is == as : schedule_map_bind_line(line, as);
 }
-/* This process, as `bound` of struct shared_schedule_line names it. */
-extern uint64_t schedule_map_process;
 /* Return the code in this process of a line of the schedule, and the reverse; 0: it has none here,
  * as far as is recorded. */
 static inline uint32_t schedule_map_code(uint32_t as)
 {
     uint64_t bound = as ? atomic_load(&shared_schedule_line(as)->bound) : 0;
-    return bound >> 32 == schedule_map_process ? (uint32_t)bound : 0;
+    return bound >> 32 == tracer.replay.process ? (uint32_t)bound : 0;
 }
 uint32_t schedule_map_line(uint32_t code);
 /* The thread is about to create a process, or to execute another program, which will report that it

@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct schedule_head *shared_schedule;
-
 /* ---- validation ---- */
 
 static bool shared_schedule_check_range(uint64_t at, uint64_t count, uint64_t each, uint64_t bytes)

@@ -3,6 +3,7 @@
 #ifndef CLIENTS_LIBPOET_REPLAY_SHARED_SCHEDULE_H
 #define CLIENTS_LIBPOET_REPLAY_SHARED_SCHEDULE_H
 
+#include "clients/libpoet/core/tracer.h"
 #include "wire/replay_schedule.h"
 
 #include <stdbool.h>
@@ -12,26 +13,25 @@
 
 #define SCRIPT_NO_TYPE UINT16_MAX /* no index of a type's name */
 
-extern struct schedule_head *shared_schedule; /* NULL: none */
-
 static inline bool shared_schedule_is_active(void)
 {
-    return shared_schedule &&
-           atomic_load_explicit(&shared_schedule->state, memory_order_relaxed) == SCHEDULE_ACTIVE;
+    return tracer.replay.schedule && atomic_load_explicit(&tracer.replay.schedule->state,
+                                                          memory_order_relaxed) == SCHEDULE_ACTIVE;
 }
 
 /* Returns a line of the schedule; line 0 for numbers beyond the last one. */
 static inline struct schedule_line *shared_schedule_line(uint32_t line)
 {
-    struct schedule_line *all = (void *)((char *)shared_schedule + shared_schedule->lines_at);
-    return &all[line <= shared_schedule->line_count ? line : 0];
+    struct schedule_line *all =
+        (void *)((char *)tracer.replay.schedule + tracer.replay.schedule->lines_at);
+    return &all[line <= tracer.replay.schedule->line_count ? line : 0];
 }
 
 static inline const struct schedule_event *
 shared_schedule_events(const struct schedule_line *thread)
 {
     const struct schedule_event *all =
-        (const void *)((char *)shared_schedule + shared_schedule->events_at);
+        (const void *)((char *)tracer.replay.schedule + tracer.replay.schedule->events_at);
     return all + thread->first;
 }
 

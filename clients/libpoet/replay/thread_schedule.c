@@ -5,6 +5,7 @@
 #include "clients/libpoet/core/record.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/trace_line.h"
+#include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/replay/held_points.h"
 #include "clients/libpoet/replay/replay_stops.h"
 #include "clients/libpoet/replay/replay_ticket.h"
@@ -47,7 +48,7 @@ bool thread_schedule_next_is(struct traced_thread *t, uint16_t type)
 
 static bool thread_schedule_is_known(uint64_t key)
 {
-    for (uint32_t i = 1; i <= shared_schedule->line_count; i++)
+    for (uint32_t i = 1; i <= tracer.replay.schedule->line_count; i++)
         if (atomic_load(&shared_schedule_line(i)->bound) == key)
             return true;
     return false;
@@ -201,9 +202,9 @@ bool thread_schedule_next_has_cause(struct traced_thread *t)
  * none. */
 static uint32_t thread_schedule_get_thread(uint32_t line, uint32_t number)
 {
-    if (line > shared_schedule->line_count || shared_schedule_line(line)->count)
-        return line <= shared_schedule->line_count ? line : 0;
-    for (uint32_t i = 1; i <= shared_schedule->line_count; i++) {
+    if (line > tracer.replay.schedule->line_count || shared_schedule_line(line)->count)
+        return line <= tracer.replay.schedule->line_count ? line : 0;
+    for (uint32_t i = 1; i <= tracer.replay.schedule->line_count; i++) {
         const struct schedule_line *thread = shared_schedule_line(i);
         const struct schedule_event *events = shared_schedule_events(thread);
         for (uint64_t k = 0; k < thread->count; k++)
@@ -291,7 +292,7 @@ thread_schedule_request_lock(struct traced_thread *t, const struct trace_line *l
                                       .last = got == TYPE_NONE &&
                                               (asks == TYPE_ACQUIRE || asks == TYPE_TIMED_ACQUIRE)};
     is.requested = asks == TYPE_TIMED_ACQUIRE || is.last;
-    if (hold_points_active && got == TYPE_NONE)
+    if (tracer.replay.has_hold_points && got == TYPE_NONE)
         hold_point_before_lock(t, line, site);
     if (is.requested)
         record_event(t, asks, thread_place(t), atomic_load(&line->index), site);
@@ -322,11 +323,11 @@ struct schedule_rest {
 static struct schedule_rest thread_schedule_rest_after(uint32_t thread)
 {
     const uint32_t *order =
-        (const void *)((const char *)shared_schedule + shared_schedule->order_at);
-    uint64_t first = shared_schedule->event_count;
+        (const void *)((const char *)tracer.replay.schedule + tracer.replay.schedule->order_at);
+    uint64_t first = tracer.replay.schedule->event_count;
     while (first && order[first - 1] != thread)
         first--;
-    return (struct schedule_rest){order + first, shared_schedule->event_count - first};
+    return (struct schedule_rest){order + first, tracer.replay.schedule->event_count - first};
 }
 
 static uint64_t thread_schedule_count(const struct schedule_rest *rest, uint32_t thread)
@@ -343,7 +344,7 @@ void thread_schedule_wait_others(struct traced_thread *t)
     struct schedule_rest later =
         p ? thread_schedule_rest_after((uint32_t)(p->line - shared_schedule_line(0)))
           : (struct schedule_rest){0};
-    for (uint32_t i = 1; p && i <= shared_schedule->line_count; i++) {
+    for (uint32_t i = 1; p && i <= tracer.replay.schedule->line_count; i++) {
         const struct schedule_line *other = shared_schedule_line(i);
         if (other == p->line || !other->count || !schedule_map_code(i)) /* or of another process */
             continue;

@@ -42,10 +42,6 @@ struct thread_schedule {
     uint32_t given_line;
 };
 
-extern bool replay_with_remote,
-    replay_without_remote; /* with streams of bytes to other machines, or without */
-extern bool replay_active; /* there is a schedule; set at the start and never changed */
-
 void replay_begin(void); /* Reads POET_REPLAY. */
 void replay_program_begin(uint64_t message); /* A program begins, by that message of its creator. */
 
