@@ -37,7 +37,7 @@
 #include "clients/libpoet/profile/measurement_choice.h"
 #include "clients/libpoet/profile/region_owner.h"
 #include "clients/libpoet/profile/user_metrics.h"
-#include "clients/libpoet/replay/thread_schedule.h"
+#include "clients/libpoet/replay/replay_hooks.h"
 #include "wire/endpoint.h"
 #include "wire/limits.h"
 #include "wire/message.h"
@@ -573,8 +573,7 @@ static void lifecycle_stop_process(void)
         modules_announce_opened(t);
     else
         modules_rescan();
-    if (UNLIKELY(tracer.replay.is_active))
-        thread_schedule_wait_others(t);
+    replay_hook_process_end(t);
     bool any = atomic_load(&tracer.events.has_any),
          libraries = atomic_load(&tracer.threads.has_untraced);
     if (libraries && modules_under_record())

@@ -7,6 +7,7 @@
 #include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/untraced_uses.h"
 #include "clients/libpoet/poet.h"
+#include "clients/libpoet/replay/replay_hooks.h"
 #include "wire/event_types.h"
 #include "wire/program_messages.h"
 #include "wire/slot.h"
@@ -67,12 +68,7 @@ void message_queue_send_end(enum program_end how)
 
 _Static_assert(POET_STREAM_CLOSINGS == STREAM_CLOSINGS, "as programs and servers count them");
 
-/* In a replayed run: as recorded. */
-int poet_is_distributed(void)
-{
-    return tracer.replay.with_remote ||
-           (tracer.server.allows_remote && !tracer.replay.without_remote);
-}
+int poet_is_distributed(void) { return replay_hook_is_distributed(tracer.server.allows_remote); }
 
 static int remote_stream_send(struct traced_thread *t, unsigned type, const struct encoder *body)
 {

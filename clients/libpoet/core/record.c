@@ -18,7 +18,7 @@
 #include "clients/libpoet/profile/activity.h"
 #include "clients/libpoet/profile/cpu_clock.h"
 #include "clients/libpoet/profile/region_owner.h"
-#include "clients/libpoet/replay/thread_schedule.h"
+#include "clients/libpoet/replay/replay_hooks.h"
 #include "wire/event_types.h"
 #include "wire/slot.h"
 
@@ -226,8 +226,7 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
         busy_end(t);
         return 0;
     }
-    if (UNLIKELY(tracer.replay.is_active))
-        thread_schedule_before_record(t, r);
+    replay_hook_before_record(t, r);
     uint64_t a = record_next_number(t, r->a, r->take_a);
     uint64_t b = r->partner.number;
     if (r->b && r->take_b)
@@ -271,8 +270,7 @@ uint64_t record_write(struct traced_thread *t, const struct record *r, uint64_t 
                    : (struct event_id){line_a, a + r->take_a - 1};
     t->last_head = t->head;
     t->cpu_clock.recorded_at = now;
-    if (UNLIKELY(tracer.replay.is_active))
-        thread_schedule_after_record(t, r, a, b);
+    replay_hook_after_record(t, r, a, b);
     if (first_b)
         *first_b = b;
     if (now >= t->server_check_at)
@@ -320,7 +318,7 @@ static inline bool record_is_plain(struct traced_thread *t, const struct trace_l
            (!t->profile || !activity_is_pending(t->profile));
 }
 
-/* (a replayed run waits for its turn first) */
+/* Writes a pair that is not plain, or that a replay controls. */
 static __attribute__((noinline)) void record_pair_slow(struct traced_thread *t, uint16_t shape,
                                                        struct trace_line *a, unsigned take_a,
                                                        struct trace_line *b, uintptr_t site)
@@ -328,20 +326,20 @@ static __attribute__((noinline)) void record_pair_slow(struct traced_thread *t, 
     const struct record r = {
         .shape = shape, .a = a, .b = b, .take_a = take_a, .take_b = 1, .site = site};
     uint64_t numbers[2];
-    if (!tracer.replay.is_active || t->cpu_clock.gap || !record_is_plain(t, a, b, site)) {
+    if (t->cpu_clock.gap || !record_is_plain(t, a, b, site)) {
         record_write(t, &r, NULL);
         return;
     }
     record_reserve_slots(ring_slots_get(t, t->head + SLOTS_AHEAD));
-    thread_schedule_before_record(t, &r);
+    replay_hook_before_record(t, &r);
     record_encode_pair(t, shape, a, take_a, b, site, record_timestamp(t), numbers);
-    thread_schedule_after_record(t, &r, numbers[0], numbers[1]);
+    replay_hook_after_record(t, &r, numbers[0], numbers[1]);
 }
 
 void record_pair(struct traced_thread *t, uint16_t shape, struct trace_line *a, unsigned take_a,
                  struct trace_line *b, uintptr_t site)
 {
-    if (UNLIKELY(!record_is_plain(t, a, b, site) || tracer.replay.is_active)) {
+    if (UNLIKELY(!record_is_plain(t, a, b, site) || replay_is_active())) {
         record_pair_slow(t, shape, a, take_a, b, site);
         return;
     }

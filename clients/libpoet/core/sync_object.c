@@ -13,6 +13,7 @@
 #include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_arena.h"
 #include "clients/libpoet/core/tracer_lock.h"
+#include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/untraced_uses.h"
 #include "wire/annotation_text.h"
 #include "wire/program_messages.h"

@@ -11,7 +11,7 @@
 #include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/profile/cpu_clock.h"
-#include "clients/libpoet/replay/thread_schedule.h"
+#include "clients/libpoet/replay/replay_hooks.h"
 #include "clients/libpoet/user_tasks.h"
 #include "wire/event_types.h"
 #include "wire/limits.h"

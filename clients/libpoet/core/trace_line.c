@@ -8,7 +8,7 @@
 #include "clients/libpoet/core/message_queue.h"
 #include "clients/libpoet/core/message_text.h"
 #include "clients/libpoet/core/thread.h"
-#include "clients/libpoet/replay/thread_schedule.h"
+#include "clients/libpoet/replay/replay_hooks.h"
 #include "clients/libpoet/poet.h"
 #include "wire/limits.h"
 #include "wire/message.h"
@@ -98,8 +98,8 @@ void poet_line_kind(poet_line_t line, const char *kind, const char *name)
     encode_kind(&body, &(struct kind_message){line, message_text_limit(kind, NAME_BYTES),
                                               message_text_limit(name, NAME_BYTES)});
     message_queue_send(t, MESSAGE_KIND, &body);
-    if (tracer.replay.is_active && line == trace_line_index(t->own))
-        thread_schedule_named(t, schedule_text_hash(name, strlen(name)));
+    if (line == trace_line_index(t->own))
+        replay_hook_thread_named(t, name);
 }
 
 void poet_set_name(const char *name)
@@ -108,6 +108,5 @@ void poet_set_name(const char *name)
     if (!t || !name)
         return;
     trace_line_rename(t, t->own, name);
-    if (tracer.replay.is_active)
-        thread_schedule_named(t, schedule_text_hash(name, strlen(name)));
+    replay_hook_thread_named(t, name);
 }

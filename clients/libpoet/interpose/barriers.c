@@ -195,7 +195,7 @@ ENTRY(int, pthread_barrier_wait, (pthread_barrier_t * b), b)
     errno = saved;
     int result = real_functions.barrier_wait(b); /* and now b may be gone */
     saved = errno;
-    if (UNLIKELY(tracer.replay.is_active) && line &&
+    if (UNLIKELY(replay_is_active()) && line &&
         (result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD))
         result = thread_schedule_next_has_text(t, TYPE_PASSED, SERIAL, result != 0)
                      ? PTHREAD_BARRIER_SERIAL_THREAD

@@ -58,7 +58,7 @@ static enum untraced_reason condition_wake_reason(const char *why)
 /* *why: why the signal is not known. */
 static struct event_id condition_wake_cause(const struct condition_wait *w, const char **why)
 {
-    if (UNLIKELY(tracer.replay.is_active) && thread_schedule_active(w->thread))
+    if (thread_schedule_active(w->thread))
         return condition_replay_cause(w->thread, why);
     return condition_signals_cause(&w->signals, why);
 }
@@ -198,8 +198,8 @@ static int condition_wait_trace(uintptr_t site, pthread_cond_t *c, pthread_mutex
     o->held = false;
     pthread_cleanup_push(condition_end_wait, &w);
     errno = saved;
-    w.result = LIKELY(!tracer.replay.is_active) ? condition_call_real(c, m, clock, ts)
-                                                : condition_replay_wait(&w, c, m, clock, ts);
+    w.result = LIKELY(!replay_is_active()) ? condition_call_real(c, m, clock, ts)
+                                           : condition_replay_wait(&w, c, m, clock, ts);
     pthread_cleanup_pop(1);
     return w.result;
 }
@@ -300,8 +300,7 @@ static int condition_signal_trace(uintptr_t site, pthread_cond_t *c, bool broadc
 {
     real_find();
     struct traced_thread *t = site ? thread_recording() : NULL;
-    bool again =
-        UNLIKELY(tracer.replay.is_active) && t && thread_schedule_next_type(t, 0) != TYPE_NONE;
+    bool again = thread_schedule_next_type(t, 0) != TYPE_NONE;
     struct sync_object *bare = t ? record_signal(t, site, c, broadcast) : condition_count_signal(c);
     int result = 0;
     /* otherwise the threads that it woke are awake */

@@ -194,7 +194,7 @@ static inline __attribute__((always_inline)) int mutex_acquire(uintptr_t site,
     struct object_hold *hold = thread_hold(t, o);
     bool requested = false;
     int result =
-        LIKELY(!tracer.replay.is_active)
+        LIKELY(!replay_is_active())
             ? mutex_call_try(c)
             : mutex_replay_lock(t, line, site, c, hold ? TYPE_RELOCK : TYPE_ACQUIRED, &requested);
     if (UNLIKELY(result == EBUSY && c->how != CALL_VARIANT_TRY)) {

@@ -149,7 +149,7 @@ static int once_call_trace(uintptr_t site, pthread_once_t *flag, void (*function
     t->once_calls.running = &call;
     errno = saved;
     /* another one initializes it */
-    if (UNLIKELY(tracer.replay.is_active) && thread_schedule_next_type(t, 0) == TYPE_READY)
+    if (thread_schedule_next_type(t, 0) == TYPE_READY)
         thread_schedule_wait(t, TYPE_READY);
     int result = real_functions.once(flag, once_call_run_initializer);
     saved = errno;

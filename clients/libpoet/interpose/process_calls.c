@@ -4,7 +4,6 @@
 #include "clients/libpoet/core/child_preload.h"
 #include "clients/libpoet/core/interposer.h"
 #include "clients/libpoet/core/record.h"
-#include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_clock.h"
@@ -211,8 +210,7 @@ static void wait_child_end_blocking(void *p)
  * the child. */
 static bool wait_child_found_at_once(struct traced_thread *t)
 {
-    return tracer.replay.is_active && thread_schedule_active(t) &&
-           thread_schedule_next_type(t, 0) == TYPE_REAPED;
+    return thread_schedule_active(t) && thread_schedule_next_type(t, 0) == TYPE_REAPED;
 }
 
 static struct child_wait wait_child_begin(uintptr_t site, bool blocks)
@@ -354,8 +352,7 @@ static pid_t wait_child_call(uintptr_t site, pid_t pid, int *status, int options
     bool blocks = !(options & WNOHANG);
     struct child_wait w = wait_child_begin(site, blocks);
     pthread_cleanup_push(wait_child_end_blocking, &w);
-    child = w.thread && tracer.replay.is_active && thread_schedule_active(w.thread) &&
-                    !(options & (WUNTRACED | WCONTINUED))
+    child = thread_schedule_active(w.thread) && !(options & (WUNTRACED | WCONTINUED))
                 ? wait_child_replay_wait(w.thread, pid, in, options, usage)
             : usage ? real_functions.wait4(pid, in, options, usage)
                     : real_functions.waitpid(pid, in, options);
@@ -392,8 +389,7 @@ ENTRY(int, waitid, (idtype_t kind, id_t id, siginfo_t *info, int options), kind,
     struct child_wait w = wait_child_begin(site, blocks);
     in->si_pid = 0;
     pthread_cleanup_push(wait_child_end_blocking, &w);
-    result = w.thread && tracer.replay.is_active && thread_schedule_active(w.thread) &&
-                     !(options & (WSTOPPED | WCONTINUED))
+    result = thread_schedule_active(w.thread) && !(options & (WSTOPPED | WCONTINUED))
                  ? wait_child_replay_waitid(w.thread, kind, id, in, options)
                  : real_functions.waitid((int)kind, id, in, options);
     pthread_cleanup_pop(1);

@@ -145,7 +145,7 @@ static int rwlock_acquire(uintptr_t site, const struct rwlock_call *c)
     enum trace_type came = hold         ? TYPE_RELOCK
                            : c->writing ? TYPE_WRITE_ACQUIRED
                                         : TYPE_READ_ACQUIRED;
-    int result = LIKELY(!tracer.replay.is_active)
+    int result = LIKELY(!replay_is_active())
                      ? rwlock_call_real(c, CALL_VARIANT_TRY)
                      : rwlock_replay_lock(t, line, site, c, came, &requested);
     if (result == EBUSY && c->how != CALL_VARIANT_TRY) {

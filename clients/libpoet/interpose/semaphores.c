@@ -212,8 +212,8 @@ static int semaphore_wait(uintptr_t site, enum call_variant how, sem_t *s, clock
         return semaphore_mark_acquired_untraced(semaphore_call_real(how, s, clock, ts), s);
     pthread_testcancel(); /* the real call is a cancellation point even if it does not block */
     struct trace_line *place = thread_place(t);
-    int result = LIKELY(!tracer.replay.is_active) ? real_functions.sem_trywait(s)
-                                                  : semaphore_replay_acquire(t, line, s, site);
+    int result = LIKELY(!replay_is_active()) ? real_functions.sem_trywait(s)
+                                             : semaphore_replay_acquire(t, line, s, site);
     if (ts)
         semaphore_set_conditional(o);
     if (result == 0) {
@@ -233,8 +233,8 @@ static int semaphore_wait(uintptr_t site, enum call_variant how, sem_t *s, clock
     instrument_wait_begin(t, TYPE_WAIT, site);
     pthread_cleanup_push(semaphore_end_wait, &b);
     errno = saved;
-    b.result = LIKELY(!tracer.replay.is_active) ? semaphore_call_real(how, s, clock, ts)
-                                                : semaphore_replay_real(t, line, how, s, clock, ts);
+    b.result = LIKELY(!replay_is_active()) ? semaphore_call_real(how, s, clock, ts)
+                                           : semaphore_replay_real(t, line, how, s, clock, ts);
     b.error = errno;
     pthread_cleanup_pop(1);
     errno = b.error;
@@ -274,8 +274,8 @@ ENTRY(int, sem_trywait, (sem_t * s), s)
     int saved = errno;
     struct trace_line *line = o ? sync_object_line(t, o, false) : NULL;
     errno = saved;
-    int result = LIKELY(!tracer.replay.is_active) ? real_functions.sem_trywait(s)
-                                                  : semaphore_replay_try(t, line, s, site),
+    int result = LIKELY(!replay_is_active()) ? real_functions.sem_trywait(s)
+                                             : semaphore_replay_try(t, line, s, site),
         error = errno;
     if (!line)
         semaphore_mark_acquired_untraced(result, s);

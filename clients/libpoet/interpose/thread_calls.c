@@ -293,9 +293,8 @@ ENTRY(int, pthread_tryjoin_np, (pthread_t id, void **result), id, result)
     real_find();
     struct traced_thread *t = site ? thread_recording() : NULL;
     struct thread_info *task = thread_lifetime_find(id);
-    int e = tracer.replay.is_active && t && thread_schedule_active(t)
-                ? thread_join_replay_try(t, task, id, result)
-                : real_functions.tryjoin(id, result);
+    int e = thread_schedule_active(t) ? thread_join_replay_try(t, task, id, result)
+                                      : real_functions.tryjoin(id, result);
     if (e == 0 && t) {
         int saved = errno;
         thread_join_record_request(t, TYPE_JOIN, task, site);
@@ -315,8 +314,7 @@ static int thread_detach_trace(uintptr_t site, pthread_t id)
     int saved = errno;
     if (t && task && trace_line_index(&task->line))
         record_event(t, TYPE_DETACH, thread_place(t), trace_line_index(&task->line), site);
-    unsigned next =
-        tracer.replay.is_active && t && task ? thread_schedule_next_type(t, 0) : TYPE_NONE;
+    unsigned next = task ? thread_schedule_next_type(t, 0) : TYPE_NONE;
     if (next == TYPE_CLOSE) /* it had ended already */
         thread_schedule_wait_bits(t, &task->flags, TASK_ENDED);
     if (task && (atomic_fetch_or(&task->flags, TASK_DETACHED) & TASK_ENDED)) {

@@ -20,6 +20,7 @@
 #include "clients/libpoet/core/untraced_uses.h"
 #include "clients/libpoet/interpose/child_process.h"
 #include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/replay/thread_schedule.h"
 #include "wire/event_types.h"
 #include "wire/slot.h"
 
@@ -274,7 +275,7 @@ static void thread_lifetime_finish(struct traced_thread *t)
     if (recorded_here)
         task->end = record_event(t, TYPE_EXIT, &task->line, 0, task->entry);
     task->dropped = recorded_here && !task->end;
-    if (tracer.replay.is_active && recorded_here && thread_schedule_next_type(t, 0) == TYPE_CLOSE)
+    if (recorded_here && thread_schedule_next_type(t, 0) == TYPE_CLOSE)
         thread_schedule_wait_bits(t, &task->flags, TASK_DETACHED);
     bool closed = atomic_fetch_or(&task->flags, TASK_ENDED) & TASK_DETACHED;
     atomic_fetch_sub(&tracer.threads.recorded, 1);
@@ -367,7 +368,7 @@ void thread_lifetime_begin_main(void)
     task->entry = getauxval(AT_ENTRY);
     thread_lifetime_announce(t, "main", (void *)pthread_self(), 0);
     struct event_origin from = child_program_begin();
-    if (tracer.replay.is_active && from.key)
+    if (from.key)
         replay_program_begin(from.at.number);
     record_write(t,
                  &(struct record){.shape = TYPE_START,

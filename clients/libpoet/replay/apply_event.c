@@ -150,7 +150,7 @@ static bool apply_event_all(struct traced_thread *t, struct thread_schedule *p,
     return true;
 }
 
-void thread_schedule_before_record(struct traced_thread *t, const struct record *r)
+void apply_event_before_record(struct traced_thread *t, const struct record *r)
 {
     struct thread_schedule *p = schedule_map_thread(t);
     if (tracer.replay.has_hold_points)
@@ -230,8 +230,8 @@ static bool apply_event_has_number(const struct thread_schedule *p, const struct
     return false;
 }
 
-void thread_schedule_after_record(struct traced_thread *t, const struct record *r, uint64_t first_a,
-                                  uint64_t first_b)
+void apply_event_after_record(struct traced_thread *t, const struct record *r, uint64_t first_a,
+                              uint64_t first_b)
 {
     struct thread_schedule *p = schedule_map_thread(t);
     if (tracer.replay.has_hold_points)

@@ -136,8 +136,9 @@ void schedule_map_find_thread(struct traced_thread *t)
     replay_stop_check(line);
 }
 
-void thread_schedule_named(struct traced_thread *t, uint16_t named)
+void schedule_map_thread_named(struct traced_thread *t, const char *name)
 {
+    uint16_t named = schedule_text_hash(name, strlen(name));
     struct thread_schedule *p = &t->schedule;
     uint32_t as = p->sought && !p->line && shared_schedule_is_active()
                       ? schedule_map_find_foreign(t, named)

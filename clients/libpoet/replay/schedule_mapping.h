@@ -8,6 +8,7 @@
 #include "clients/libpoet/core/trace_line.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/tracer.h"
+#include "clients/libpoet/replay/replay_hooks.h"
 #include "clients/libpoet/replay/thread_schedule.h"
 #include "clients/libpoet/replay/shared_schedule.h"
 #include "wire/limits.h"

@@ -23,9 +23,9 @@
 
 bool thread_schedule_is_enabled(void) { return shared_schedule_is_active(); }
 
-bool thread_schedule_active(struct traced_thread *t) { return schedule_map_thread(t) != NULL; }
+bool thread_schedule_is_found(struct traced_thread *t) { return schedule_map_thread(t) != NULL; }
 
-enum trace_type thread_schedule_next_type(struct traced_thread *t, unsigned k)
+enum trace_type thread_schedule_peek_type(struct traced_thread *t, unsigned k)
 {
     const struct thread_schedule *p = schedule_map_thread(t);
     return schedule_map_own_type(p ? schedule_map_peek(p, k) : NULL);

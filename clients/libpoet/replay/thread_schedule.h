@@ -10,8 +10,9 @@
 #ifndef CLIENTS_LIBPOET_REPLAY_THREAD_SCHEDULE_H
 #define CLIENTS_LIBPOET_REPLAY_THREAD_SCHEDULE_H
 
-#include "clients/libpoet/core/type_codes.h"
 #include "base/likely.h"
+#include "clients/libpoet/core/type_codes.h"
+#include "clients/libpoet/replay/replay_hooks.h"
 #include "wire/replay_schedule.h"
 
 #include <stdbool.h>
@@ -20,43 +21,26 @@
 #pragma GCC visibility push(hidden)
 
 struct traced_thread;
-struct record;
 struct trace_line;
-
-#define THREAD_SCHEDULE_AHEAD 5u
-
-/* Replay state of a thread. */
-struct thread_schedule {
-    struct schedule_line *line; /* NULL: it has none */
-    const struct schedule_event *events;
-    uint64_t next, count; /* of its events, the first that has not happened */
-    uint32_t met; /* which of those from `next` on have happened, as bits */
-    bool sought;
-    uint32_t before,
-        records; /* how many events and records it had made when its schedule was found */
-    /* events of the record that is being made */
-    const struct schedule_event *now[THREAD_SCHEDULE_AHEAD];
-    unsigned now_count;
-    /* how much of the recorded input of `given_line` was replayed (replayed_input.c) */
-    uint64_t given;
-    uint32_t given_line;
-};
-
-void replay_begin(void); /* Reads POET_REPLAY. */
-void replay_program_begin(uint64_t message); /* A program begins, by that message of its creator. */
-
-/* A thread was named: if it has no schedule yet, since its creation was not recorded, it gets that
- * of the thread with the same final name. */
-void thread_schedule_named(struct traced_thread *thread, uint16_t named);
 
 /* ---- what comes next, before a call ---- */
 
 bool thread_schedule_is_enabled(void); /* Returns whether threads that have a schedule follow it. */
-/* Returns whether the calling thread follows a schedule, even if that has ended. */
-bool thread_schedule_active(struct traced_thread *thread);
+/* Returns whether the calling thread follows a schedule, even if that has ended. thread: may be
+ * NULL, then it does not. */
+bool thread_schedule_is_found(struct traced_thread *thread);
+static inline bool thread_schedule_active(struct traced_thread *thread)
+{
+    return UNLIKELY(replay_is_active()) && thread && thread_schedule_is_found(thread);
+}
 /* Returns the type of its k-th event from here on, k < THREAD_SCHEDULE_AHEAD; TYPE_NONE: the
- * schedule of the thread has ended, or it has none. */
-enum trace_type thread_schedule_next_type(struct traced_thread *thread, unsigned k);
+ * schedule of the thread has ended, or it has none. thread: may be NULL. */
+enum trace_type thread_schedule_peek_type(struct traced_thread *thread, unsigned k);
+static inline enum trace_type thread_schedule_next_type(struct traced_thread *thread, unsigned k)
+{
+    return UNLIKELY(replay_is_active()) && thread ? thread_schedule_peek_type(thread, k)
+                                                  : TYPE_NONE;
+}
 /* Returns whether none of its events is left. */
 bool thread_schedule_is_over(struct traced_thread *thread);
 /* Returns whether its next event has that type. */
@@ -74,9 +58,6 @@ bool thread_schedule_has_next(struct traced_thread *thread, enum trace_type type
  * event. */
 bool thread_schedule_next_has_text(struct traced_thread *thread, enum trace_type type,
                                    const char *text, bool otherwise);
-/* Returns what its next event chose among `of` alternatives; `otherwise` if it has no such event. A
- * choice among another number diverges: the schedule is abandoned. */
-uint32_t thread_schedule_next_choose(struct traced_thread *thread, uint32_t of, uint32_t otherwise);
 /* Returns whether its next event, of that type, names that thread line as its object and came after
  * the start of that thread; waits for that start. */
 bool thread_schedule_next_about_thread(struct traced_thread *thread, enum trace_type type,
@@ -141,18 +122,6 @@ void thread_schedule_wait_bits(struct traced_thread *thread, const _Atomic unsig
  * and sets its process id, 0 if that process has not begun yet. */
 uint32_t thread_schedule_next_sender(struct traced_thread *thread, enum trace_type type,
                                      uint32_t *process);
-/* Called before the process ends: waits until other threads have made the events that came before
- * the thread's last event, since they may end without being joined. */
-void thread_schedule_wait_others(struct traced_thread *thread);
-
-/* ---- what is done ---- */
-
-/* Called before a record takes its numbers. */
-void thread_schedule_before_record(struct traced_thread *thread, const struct record *record);
-/* Called afterwards, with the first numbers that the record took on its lines: the lines have
- * reached them. If they differ from the schedule, it is abandoned. */
-void thread_schedule_after_record(struct traced_thread *thread, const struct record *record,
-                                  uint64_t first_a, uint64_t first_b);
 
 #pragma GCC visibility pop
 #endif
