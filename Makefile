@@ -429,7 +429,7 @@ check-quick: all
 	@$(PROVE) tests/file-index.pl tests/words.sh
 
 check-dependencies: all
-	@B=$(abspath $(B)) $(PROVE) tests/dependencies.sh tests/cycles.pl tests/file-index.pl tests/words.sh
+	@B=$(abspath $(B)) $(PROVE) tests/dependencies.sh tests/cycles.pl tests/globals.sh tests/file-index.pl tests/words.sh
 
 # make check-all beside six busy loops, after building without them; TIMES times, up to the first failure:
 # make check-loaded E="84 113" TIMES=20
