@@ -177,7 +177,7 @@ start_server -o san/ -q
 for sanitizer in thread address,undefined; do
     flags="-fsanitize=$sanitizer -fexceptions -I$root -Wno-tsan"
     # libpoet is compiled without optimization, so that no access is left out and it compiles sooner.
-    for f in "$root"/clients/libpoet/*.c "$root"/clients/libpoet/core/*.c "$root"/clients/libpoet/interpose/*.c "$root"/clients/libpoet/profile/*.c "$root"/clients/libpoet/replay/*.c "$root"/wire/message.c "$root"/wire/program_messages.c "$root"/wire/recorded_input.c "$root"/wire/endpoint.c; do
+    for f in "$root"/clients/libpoet/*.c "$root"/clients/libpoet/core/*.c "$root"/clients/libpoet/interpose/*.c "$root"/clients/libpoet/profile/*.c "$root"/clients/libpoet/replay/*.c "$root"/clients/libpoet/unwind/*.c "$root"/wire/message.c "$root"/wire/program_messages.c "$root"/wire/recorded_input.c "$root"/wire/endpoint.c; do
         gcc -std=gnu17 -g1 -O0 $flags -c "$f" -o "$(printf %s "${f#"$root/"}" | tr / _).o" || exit 1
     done
     for program in mix ids more tasks; do

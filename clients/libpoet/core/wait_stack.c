@@ -2,6 +2,7 @@
 #include "clients/libpoet/core/wait_stack.h"
 
 #include "clients/libpoet/core/heap_channel.h"
+#include "clients/libpoet/core/libc_calls.h"
 #include "clients/libpoet/core/modules.h"
 #include "clients/libpoet/core/seccomp_allowed.h"
 #include "clients/libpoet/core/thread.h"
