@@ -41,13 +41,12 @@ static void target_hang_add_cell_label(struct target_hang *w, const struct trace
 void target_hang_make(struct target_hang *w, const struct trace_metadata *book,
                       const struct result_table *t, uint32_t row)
 {
-    const char *kind = finding_text_kind(t, row);
-    *w = (struct target_hang){.cycle = strcmp(kind, "lock-order-inversion") == 0 ||
-                                       strcmp(kind, "read-lock-recursion") == 0,
-                              .abandoned = strcmp(kind, "fork-with-lock") == 0,
-                              .waking = strcmp(kind, "lost-wakeup") == 0 ||
-                                        strcmp(kind, "signal-not-broadcast") == 0 ||
-                                        strcmp(kind, "early-signal") == 0};
+    enum finding_kind kind = finding_text_kind(t, row);
+    *w = (struct target_hang){
+        .cycle = kind == FINDING_LOCK_ORDER_INVERSION || kind == FINDING_READ_RECURSION,
+        .abandoned = kind == FINDING_FORK_WITH_LOCK,
+        .waking = kind == FINDING_LOST_WAKEUP || kind == FINDING_SIGNAL_NOT_BROADCAST ||
+                  kind == FINDING_EARLY_SIGNAL};
     for (uint32_t i = row + 1; i < t->row_count && t->rows[i].depth; i++) {
         target_hang_add_cell_label(w, book, t, i, "object");
         target_hang_add_cell_label(w, book, t, i, "second_object");

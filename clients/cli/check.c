@@ -175,7 +175,7 @@ static void check_add_errors(const char *text, const char *path)
         if (strncmp(one, path, n) == 0 && one[n] == ':')
             number = strtol(one + n + 1, &message, 10);
         message += strspn(message, ": ");
-        run_findings_add(&findings, "invalid-description", FINDING_CERTAIN, message,
+        run_findings_add(&findings, FINDING_INVALID_DESCRIPTION, FINDING_CERTAIN, message,
                          number ? path : "", (int)number);
         free(one);
     }
@@ -270,7 +270,7 @@ static void check_report_problem(struct checker *c, struct event_id at, const ch
     va_end(ap);
     event_id_print(s, sizeof s, at);
     char *text = xasprintf("%s: %s: %s", metadata_label(c->book, at.line), s, what);
-    run_findings_add(&findings, "inconsistent-trace", FINDING_CERTAIN, text, "", 0);
+    run_findings_add(&findings, FINDING_INCONSISTENT_TRACE, FINDING_CERTAIN, text, "", 0);
     free(text);
     if (finding_options_replace_text())
         ;

@@ -73,8 +73,8 @@ static bool confirm_request_table(struct confirm_run *p, bool all)
 static void confirm_print_finding(const struct confirm_run *p)
 {
     struct table_names names = {&p->subject.source.book, p->subject.sites};
-    const char *kind = finding_text_kind(&p->table, p->row);
-    fprintf(stderr, "poet confirm: %s\n", kind);
+    enum finding_kind kind = finding_text_kind(&p->table, p->row);
+    fprintf(stderr, "poet confirm: %s\n", finding_kinds[kind].name ? finding_kinds[kind].name : "");
     for (uint32_t i = p->row + 1; i < p->table.row_count && p->table.rows[i].depth; i++) {
         char *text = finding_text_participant(&names, &p->table, i, kind);
         fprintf(stderr, "    %s\n", text);
@@ -376,8 +376,7 @@ static int confirm_make_attempts(struct confirm_run *p, const struct attempt *tr
 
 static int confirm_try_finding(struct confirm_run *p)
 {
-    static const char *const compared[] = {"message-race", "atomicity-violation", "order-violation",
-                                           NULL};
+    enum finding_kind kind = finding_text_kind(&p->table, p->row);
     struct attempt trial = {.command = p->command,
                             .loadable = &p->loadable,
                             .words = p->words,
@@ -385,8 +384,8 @@ static int confirm_try_finding(struct confirm_run *p)
                             .timeout_s = p->timeout_s,
                             .aim = &p->aim};
     target_hang_make(&p->aim, &p->subject.source.book, &p->table, p->row);
-    for (size_t i = 0; compared[i]; i++)
-        p->compares |= strcmp(finding_text_kind(&p->table, p->row), compared[i]) == 0;
+    p->compares |= kind == FINDING_MESSAGE_RACE || kind == FINDING_ATOMICITY ||
+                   kind == FINDING_ORDER_VIOLATION;
     if (p->compares && !confirm_run_uncontrolled(p, &trial))
         return EXIT_FAILED;
     setenv("POET_SCHEDULE_CONTROL", p->file, 1);

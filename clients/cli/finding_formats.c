@@ -170,12 +170,12 @@ static struct json_object *finding_formats_sarif_result(const struct run_finding
 static struct json_object *finding_formats_sarif_rules(unsigned groups)
 {
     struct json_object *rules = json_object_new_array();
-    for (const struct run_finding_kind *kind = finding_kinds; kind->name; kind++) {
+    for (const struct finding_kind_row *kind = finding_kinds; kind->name; kind++) {
         if (!(kind->group & groups))
             continue;
         struct json_object *rule = json_object_new_object();
         json_add_text(rule, "id", kind->name);
-        json_object_object_add(rule, "shortDescription", finding_formats_message(kind->text));
+        json_object_object_add(rule, "shortDescription", finding_formats_message(kind->headline));
         json_object_array_add(rules, rule);
     }
     return rules;
@@ -251,7 +251,7 @@ static void finding_formats_junit_finding(FILE *f, const struct run_finding *ite
 }
 
 static void finding_formats_junit_case(FILE *f, const struct finding_report *r,
-                                       const struct run_finding_kind *kind,
+                                       const struct finding_kind_row *kind,
                                        const struct run_finding *item)
 {
     fputs("    <testcase classname=\"poet", f);
@@ -272,7 +272,7 @@ static void finding_formats_junit(FILE *f, const struct finding_report *r)
     char *cases = NULL;
     size_t size;
     FILE *to = open_memstream(&cases, &size);
-    for (const struct run_finding_kind *kind = finding_kinds; to && kind->name; kind++) {
+    for (const struct finding_kind_row *kind = finding_kinds; to && kind->name; kind++) {
         uint32_t before = tests;
         for (uint32_t i = 0; i < r->findings->count; i++) {
             const struct run_finding *item = &r->findings->items[i];

@@ -2,6 +2,7 @@
 #include "clients/cli/finding_options.h"
 
 #include "base/alloc.h"
+#include "clients/connection/finding_text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -61,7 +62,7 @@ bool finding_options_fail(void) { return wanted.fail_on; }
 bool finding_options_replace_text(void) { return wanted.format && !wanted.file; }
 
 /* Returns whether --fail-on includes a kind. */
-static bool finding_options_fails_on(const struct run_finding_kind *kind)
+static bool finding_options_fails_on(const struct finding_kind_row *kind)
 {
     size_t n = strlen(kind->name);
     for (const char *list = wanted.fail_on; list && *list;) {
@@ -79,7 +80,7 @@ static int finding_options_check_kinds(const struct command *command, unsigned g
     for (const char *list = wanted.fail_on; list;) {
         size_t n = strcspn(list, ",");
         if (!(n == 3 && memcmp(list, "all", 3) == 0) && !finding_kind_named(list, n, groups)) {
-            char *known = finding_kind_names(groups);
+            char *known = finding_text_kinds(groups);
             command_usage(command, "--fail-on %.*s: unknown kind (known: all, %s)", (int)n, list,
                           known);
             free(known);
@@ -107,7 +108,7 @@ int finding_options_check(const struct command *command, unsigned groups)
 
 /* The findings of a file that are accepted. */
 struct finding_acceptance {
-    const struct run_finding_kind *kind;
+    const struct finding_kind_row *kind;
     char identity[17];
     char *reason;
     bool used;

@@ -2,6 +2,7 @@
 #include "clients/cli/hold_points.h"
 
 #include "base/alloc.h"
+#include "clients/connection/finding_text.h"
 #include "wire/endpoint.h"
 
 #include <errno.h>
@@ -186,33 +187,33 @@ static void hold_points_hold_waiter(struct hold_points_builder *m, uint32_t row,
 
 /* The first point that holds threads must be the one that decides whether the interleaving
  * occurred: see hold_points_order_occurred(). */
-static void hold_points_make_points(struct hold_points_builder *m, const char *kind, uint32_t first,
-                                    uint32_t end)
+static void hold_points_make_points(struct hold_points_builder *m, enum finding_kind kind,
+                                    uint32_t first, uint32_t end)
 {
     uint32_t second = first + 1 < end ? first + 1 : first, others = 0;
-    if (strcmp(kind, "lock-order-inversion") == 0) {
+    if (kind == FINDING_LOCK_ORDER_INVERSION) {
         for (uint32_t i = first; i < end; i++)
             hold_points_set_hold(m, i, "request", HOLD_UNTIL_CYCLE, 0, 1, 0);
-    } else if (strcmp(kind, "read-lock-recursion") == 0) {
+    } else if (kind == FINDING_READ_RECURSION) {
         others = hold_points_add_point(m, second, "request", HOLD_UNTIL_NOT_HELD);
         hold_points_set_hold(m, first, "request", HOLD_UNTIL_DONE_SINCE_HELD, others, 1, 0);
-    } else if (strcmp(kind, "fork-with-lock") == 0) {
+    } else if (kind == FINDING_FORK_WITH_LOCK) {
         others = hold_points_add_point(m, second, "", HOLD_AFTERWARDS);
         hold_points_set_hold(m, first, "", HOLD_UNTIL_WAITING, others, 1, 0);
         hold_points_set_hold(m, second, "", HOLD_AFTERWARDS,
                              hold_points_add_point(m, first, "", HOLD_UNTIL_WAITING), 1, 0);
-    } else if (strcmp(kind, "handler-lock") == 0) {
+    } else if (kind == FINDING_HANDLER_LOCK) {
         m->why = "a signal cannot be made to arrive at a certain place";
-    } else if (strcmp(kind, "destroy-in-use") == 0) {
+    } else if (kind == FINDING_DESTROY_IN_USE) {
         m->why = "a run in which it happens need not differ from others";
-    } else if (strcmp(kind, "unsafe-send") == 0) {
+    } else if (kind == FINDING_UNSAFE_SEND) {
         m->why = "it depends on the buffers of the message passing library";
-    } else if (strcmp(kind, "lost-wakeup") == 0) {
+    } else if (kind == FINDING_LOST_WAKEUP) {
         others = hold_points_add_point(m, second, "", HOLD_UNTIL_NOT_HELD);
         uint32_t signal = m->s->head.point_count;
         hold_points_set_hold(m, first, "second", HOLD_UNTIL_DONE, others, 1, 0);
         hold_points_note_signal(m, others, signal);
-    } else if (strcmp(kind, "signal-not-broadcast") == 0) {
+    } else if (kind == FINDING_SIGNAL_NOT_BROADCAST) {
         for (uint32_t i = second; i < end; i++)
             if (hold_points_find_cell(m->table, i, "second_event")->is == CELL_EVENT)
                 others |= hold_points_add_point(m, i, "second", HOLD_UNTIL_NOT_HELD);
@@ -221,13 +222,13 @@ static void hold_points_make_points(struct hold_points_builder *m, const char *k
         if (!m->why && end - second == 2 &&
             hold_points_find_cell(m->table, end - 1, "second_event")->is == CELL_EVENT)
             hold_points_hold_waiter(m, second, end - 1, rule);
-    } else if (strcmp(kind, "message-race") == 0) {
+    } else if (kind == FINDING_MESSAGE_RACE) {
         others = hold_points_add_point(m, second, "", HOLD_UNTIL_NOT_HELD);
         hold_points_set_hold(m, first, "", HOLD_UNTIL_DONE, others, 1, 1);
     } else {
-        others = hold_points_add_point(m, second, strcmp(kind, "early-signal") == 0 ? "second" : "",
+        others = hold_points_add_point(m, second, kind == FINDING_EARLY_SIGNAL ? "second" : "",
                                        HOLD_UNTIL_NOT_HELD);
-        bool between = strcmp(kind, "atomicity-violation") == 0;
+        bool between = kind == FINDING_ATOMICITY;
         hold_points_set_hold(m, first, "request",
                              between ? HOLD_UNTIL_DONE_SINCE_HELD : HOLD_UNTIL_DONE, others, 1, 1);
         if (between && !m->why)
@@ -244,7 +245,7 @@ bool hold_points_make(struct hold_points *s, const struct trace_metadata *book,
     while (end < t->row_count && t->rows[end].depth)
         end++;
     *s = (struct hold_points){.head = hold_points_unresolved()};
-    hold_points_make_points(&m, hold_points_find_cell(t, row, "kind")->text, row + 1, end);
+    hold_points_make_points(&m, finding_text_kind(t, row), row + 1, end);
     *why = m.why;
     return !m.why;
 }

@@ -23,7 +23,7 @@ static void add_row(struct text_table *sheet, const struct result_table *t, uint
 static void predict_write_findings(struct text_table *sheet, const struct table_names *names,
                                    const struct result_table *t)
 {
-    const char *kind = "";
+    enum finding_kind kind = FINDING_KIND_COUNT;
     uint32_t number = result_table_find_column(t, "number");
     sheet->title = xstrdup("potential concurrency bugs");
     text_table_add_column(sheet, xstrdup(""), false);
@@ -52,16 +52,11 @@ struct predict_options {
     struct table_option options[2];
 };
 
-static const struct argp_option options[] = {
+/* predict_describe_kinds() completes the descriptions. */
+static struct argp_option options[] = {
     {"all", OPTION_ALL, NULL, 0,
-     "also report orders that are merely not enforced, and may be intended: early-signal, "
-     "atomicity-violation, order-violation",
-     1},
-    {"kinds", OPTION_KINDS, "KIND,...", 0,
-     "report only these kinds: lock-order-inversion, read-lock-recursion, fork-with-lock, "
-     "handler-lock, destroy-in-use, unsafe-send, lost-wakeup, signal-not-broadcast, message-race, "
-     "early-signal, atomicity-violation, order-violation",
-     1},
+     "also report orders that are merely not enforced, and may be intended", 1},
+    {"kinds", OPTION_KINDS, "KIND,...", 0, "report only these kinds", 1},
     {0}};
 
 static const struct option_row predict_rows[] = {OPTION_CHILD_INPUT(struct predict_options, tables),
@@ -76,8 +71,8 @@ static error_t predict_parse_option(int key, char *value, struct argp_state *sta
         w->options[0] = (struct table_option){name, all};
         return 0;
     case OPTION_KINDS:
-        if (!finding_text_kinds_are_known(value)) {
-            char *known = finding_text_kinds();
+        if (!finding_text_kinds_are_known(value, FINDINGS_PREDICTED)) {
+            char *known = finding_text_kinds(FINDINGS_PREDICTED);
             command_usage(w->tables.command, "--kinds %s: unknown kind (known: %s)", value, known);
             free(known);
             return EINVAL;
@@ -89,10 +84,22 @@ static error_t predict_parse_option(int key, char *value, struct argp_state *sta
     }
 }
 
+/* Names in the help the kinds that the options are about. */
+static void predict_describe_kinds(void)
+{
+    static char *texts[2];
+    static const unsigned groups[] = {FINDINGS_OF_ORDERS, FINDINGS_PREDICTED};
+    for (size_t i = 0; i < 2 && !texts[i]; i++) {
+        char *kinds = finding_text_kinds(groups[i]);
+        options[i].doc = texts[i] = xasprintf("%s: %s", options[i].doc, kinds);
+        free(kinds);
+    }
+}
+
 static int predict_run(const struct command *command, int argc, char **argv)
 {
-    struct predict_options w = {
-        .tables = {.command = command, .findings = FINDINGS_OF_PREDICTION | FINDINGS_OF_ORDERS}};
+    predict_describe_kinds();
+    struct predict_options w = {.tables = {.command = command, .findings = FINDINGS_PREDICTED}};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
         return status;

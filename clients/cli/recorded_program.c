@@ -254,7 +254,7 @@ static int recorded_program_judge(const struct recorded_program *r, enum recorde
         recorded_program_print_blocked(r->command, &subject);
     int status = run_findings_collect(r->command, &subject, groups, NULL, &findings);
     if (status == EXIT_DONE && hangs && !recorded_program_has_hang(&findings))
-        run_findings_add(&findings, "no-progress",
+        run_findings_add(&findings, FINDING_NO_PROGRESS,
                          fate == PROGRAM_UNKNOWN ? FINDING_POSSIBLE : FINDING_CERTAIN, text, "", 0);
     status = finding_options_judge_all(r->command, &findings, groups, r->file, status);
     command_source_close(&subject);

@@ -13,67 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct run_finding_kind finding_kinds[] = {
-    {"deadlock", "threads wait for each other in a cycle", FINDINGS_OF_HANGS},
-    {"abandoned-lock", "the thread that holds a lock has exited, or is not in the process",
-     FINDINGS_OF_HANGS},
-    {"hang", "threads wait for a wake-up that no thread will send", FINDINGS_OF_HANGS},
-    {"no-progress", "the program recorded no event for the time of --hang-timeout",
-     FINDINGS_OF_PROGRESS},
-    {"lock-order-inversion", "locks are acquired in a cyclic order", FINDINGS_OF_PREDICTION},
-    {"read-lock-recursion", "a read lock is acquired again while a writer can wait",
-     FINDINGS_OF_PREDICTION},
-    {"fork-with-lock", "the child requests a lock that can be held at the fork",
-     FINDINGS_OF_PREDICTION},
-    {"handler-lock", "a signal handler requests a lock that the interrupted thread can hold",
-     FINDINGS_OF_PREDICTION},
-    {"destroy-in-use", "an object is destroyed that another thread uses or can still use",
-     FINDINGS_OF_PREDICTION},
-    {"unsafe-send", "threads would wait for each other if no message were buffered",
-     FINDINGS_OF_PREDICTION},
-    {"lost-wakeup", "a signal can precede the wait that it should end", FINDINGS_OF_PREDICTION},
-    {"signal-not-broadcast", "a signal wakes one thread where several can be waiting",
-     FINDINGS_OF_PREDICTION},
-    {"message-race", "another message can be received instead", FINDINGS_OF_PREDICTION},
-    {"early-signal", "the wake-up is lost if the signaling section runs first", FINDINGS_OF_ORDERS},
-    {"atomicity-violation", "another critical section can run between two that belong together",
-     FINDINGS_OF_ORDERS},
-    {"order-violation", "no synchronization enforces the order of two critical sections",
-     FINDINGS_OF_ORDERS},
-    {"leak", "heap blocks were not freed", FINDINGS_OF_MEMORY},
-    {"double-free", "a heap block was freed twice", FINDINGS_OF_MEMORY},
-    {"invalid-free", "an address was freed that is not a heap block", FINDINGS_OF_MEMORY},
-    {"mismatched-free", "a heap block was freed by another allocator's function",
-     FINDINGS_OF_MEMORY},
-    {"inconsistent-trace", "a trace contradicts its description or the rules of time",
-     FINDINGS_OF_CHECK},
-    {"invalid-description", "a target description has an error", FINDINGS_OF_CHECK},
-    {NULL, NULL, 0}};
-
-/* ---- kinds ---- */
-
-char *finding_kind_names(unsigned groups)
-{
-    char *all = xstrdup("");
-    for (const struct run_finding_kind *kind = finding_kinds; kind->name; kind++) {
-        if (!(kind->group & groups))
-            continue;
-        char *more = xasprintf("%s%s%s", all, *all ? ", " : "", kind->name);
-        free(all);
-        all = more;
-    }
-    return all;
-}
-
-const struct run_finding_kind *finding_kind_named(const char *name, size_t bytes, unsigned groups)
-{
-    for (const struct run_finding_kind *kind = finding_kinds; kind->name; kind++)
-        if (kind->group & groups && strlen(kind->name) == bytes &&
-            memcmp(kind->name, name, bytes) == 0)
-            return kind;
-    return NULL;
-}
-
 const char *finding_certainty_name(enum finding_certainty certainty)
 {
     static const char *const names[] = {[FINDING_CERTAIN] = "certain",
@@ -140,11 +79,11 @@ struct run_findings_builder {
     struct run_finding now; /* the one that is being made */
 };
 
-static void run_findings_begin(struct run_findings_builder *b, const char *kind,
+static void run_findings_begin(struct run_findings_builder *b, enum finding_kind kind,
                                enum finding_certainty certainty, char *text)
 {
-    b->now = (struct run_finding){
-        .kind = finding_kind_named(kind, strlen(kind), ~0u), .certainty = certainty, .text = text};
+    b->now =
+        (struct run_finding){.kind = &finding_kinds[kind], .certainty = certainty, .text = text};
 }
 
 /* Adds a place; takes over its text. */
@@ -184,7 +123,7 @@ static void run_findings_end(struct run_findings_builder *b)
     ARRAY_PUSH(b->findings->items, b->findings->count, *f);
 }
 
-void run_findings_add(struct run_findings *findings, const char *kind,
+void run_findings_add(struct run_findings *findings, enum finding_kind kind,
                       enum finding_certainty certainty, const char *text, const char *path,
                       int line)
 {
@@ -229,7 +168,7 @@ static void run_findings_add_cycle(struct run_findings_builder *b, const struct 
         free(names);
         names = more;
     }
-    run_findings_begin(b, "deadlock", FINDING_CERTAIN, xasprintf("%s (%s)", text, names));
+    run_findings_begin(b, FINDING_DEADLOCK, FINDING_CERTAIN, xasprintf("%s (%s)", text, names));
     free(names);
     free(text);
     for (uint32_t i = 0; i < cycle->count; i++) {
@@ -263,7 +202,7 @@ static void run_findings_add_other_lines(struct run_findings_builder *b, const c
 static void run_findings_add_abandoned(struct run_findings_builder *b, const struct wait_info *w)
 {
     char *text = abandoned_lock_text(&b->subject->source.book, w);
-    run_findings_begin(b, "abandoned-lock", FINDING_CERTAIN, run_findings_first_line(text));
+    run_findings_begin(b, FINDING_ABANDONED_LOCK, FINDING_CERTAIN, run_findings_first_line(text));
     run_findings_add_object(b, w->about);
     run_findings_add_wait(
         b, w, xasprintf("%s waits here", metadata_label(&b->subject->source.book, w->thread)));
@@ -281,7 +220,7 @@ static void run_findings_add_diagnosis(struct run_findings_builder *b,
     char *text = v->fate == OUTCOME_OPEN ? NULL : diagnosis_text(book, v);
     if (!text)
         return;
-    run_findings_begin(b, "hang", v->fate == OUTCOME_NEVER ? FINDING_CERTAIN : FINDING_LIKELY,
+    run_findings_begin(b, FINDING_HANG, v->fate == OUTCOME_NEVER ? FINDING_CERTAIN : FINDING_LIKELY,
                        run_findings_first_line(text));
     run_findings_add_object(b, v->about);
     for (size_t i = 0; i < waits->count; i++) {
@@ -343,9 +282,10 @@ static void run_findings_add_participant(struct run_findings_builder *b,
                             *first = run_findings_cell(t, row, "location"),
                             *at = second->is == CELL_PLACE ? second : first;
     static const char *const objects[] = {"object", "second_object"};
-    run_findings_add_place(b, at->is == CELL_PLACE ? at->place.process : 0,
-                           at->is == CELL_PLACE ? at->place.address : 0,
-                           finding_text_participant(&names, t, row, b->now.kind->name));
+    run_findings_add_place(
+        b, at->is == CELL_PLACE ? at->place.process : 0,
+        at->is == CELL_PLACE ? at->place.address : 0,
+        finding_text_participant(&names, t, row, (enum finding_kind)(b->now.kind - finding_kinds)));
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
         if (run_findings_cell(t, row, objects[i])->is == CELL_LINE)
             run_findings_add_object(b, run_findings_cell(t, row, objects[i])->line);
@@ -354,12 +294,9 @@ static void run_findings_add_participant(struct run_findings_builder *b,
 /* Returns the meaning of a predicted bug, without its kind. */
 static char *run_findings_prediction_text(const struct result_table *t, uint32_t row)
 {
-    char *all = finding_text_summary(t, row), *colon = strstr(all, ": ");
+    const char *text = finding_kinds[finding_text_kind(t, row)].explanation;
     long long times = (long long)run_findings_number(t, row, "count");
-    char *text = times > 1 ? xasprintf("%s (%lld occurrences)", colon ? colon + 2 : all, times)
-                           : xstrdup(colon ? colon + 2 : all);
-    free(all);
-    return text;
+    return times > 1 ? xasprintf("%s (%lld occurrences)", text, times) : xstrdup(text);
 }
 
 static int run_findings_collect_predictions(const struct command *command,
@@ -376,15 +313,14 @@ static int run_findings_collect_predictions(const struct command *command,
     struct result_table t = {0};
     int status = table_request_run(&plain, &section, b->subject, &t);
     for (uint32_t i = 0; status == EXIT_DONE && i < t.row_count;) {
-        run_findings_begin(b, finding_text_kind(&t, i), FINDING_POSSIBLE,
-                           run_findings_prediction_text(&t, i));
+        enum finding_kind kind = finding_text_kind(&t, i);
+        if (kind != FINDING_KIND_COUNT)
+            run_findings_begin(b, kind, FINDING_POSSIBLE, run_findings_prediction_text(&t, i));
         for (i++; i < t.row_count && t.rows[i].depth; i++)
-            if (b->now.kind)
+            if (kind != FINDING_KIND_COUNT)
                 run_findings_add_participant(b, &t, i);
-        if (b->now.kind)
+        if (kind != FINDING_KIND_COUNT)
             run_findings_end(b);
-        else
-            free(b->now.text);
     }
     result_table_free(&t);
     free(list);
@@ -395,18 +331,22 @@ static int run_findings_collect_predictions(const struct command *command,
 static void run_findings_add_heap_row(struct run_findings_builder *b, const struct result_table *t,
                                       uint32_t row)
 {
-    static const char *const errors[][2] = {{"double free", "double-free"},
-                                            {"invalid free", "invalid-free"},
-                                            {"mismatched", "mismatched-free"}};
+    static const struct {
+        const char *text; /* with which the error begins */
+        enum finding_kind kind;
+    } errors[] = {{"double free", FINDING_DOUBLE_FREE},
+                  {"invalid free", FINDING_INVALID_FREE},
+                  {"mismatched", FINDING_MISMATCHED_FREE}};
     const struct table_cell *fault = run_findings_cell(t, row, "error"),
                             *place = run_findings_cell(t, row, "function");
     const struct table_row *is = &t->rows[row];
     int64_t blocks = run_findings_number(t, row, "unfreed_blocks"),
             bytes = run_findings_number(t, row, "unfreed_bytes");
-    const char *kind = fault->is == CELL_TEXT ? NULL : "leak";
-    for (size_t i = 0; !kind && i < sizeof errors / sizeof *errors; i++)
-        kind = strncmp(fault->text, errors[i][0], strlen(errors[i][0])) == 0 ? errors[i][1] : NULL;
-    if (!kind || (fault->is != CELL_TEXT && !blocks))
+    enum finding_kind kind = fault->is == CELL_TEXT ? FINDING_KIND_COUNT : FINDING_LEAK;
+    for (size_t i = 0; fault->is == CELL_TEXT && i < sizeof errors / sizeof *errors; i++)
+        if (strncmp(fault->text, errors[i].text, strlen(errors[i].text)) == 0)
+            kind = errors[i].kind;
+    if (kind == FINDING_KIND_COUNT || (fault->is != CELL_TEXT && !blocks))
         return;
     run_findings_begin(b, kind, FINDING_CERTAIN,
                        fault->is == CELL_TEXT

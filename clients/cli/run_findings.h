@@ -9,30 +9,13 @@
 
 #include "clients/cli/command_source.h"
 #include "clients/connection/wait_list.h"
+#include "wire/finding_kinds.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The groups of findings: what a command may report. */
-enum finding_group {
-    FINDINGS_OF_HANGS = 1,
-    FINDINGS_OF_PREDICTION = 2,
-    FINDINGS_OF_MEMORY = 4,
-    FINDINGS_OF_CHECK = 8,
-    FINDINGS_OF_PROGRESS = 16, /* of poet record --hang-timeout */
-    FINDINGS_OF_ORDERS = 32 /* predictions of orders that are often intended */
-};
-
 enum finding_certainty { FINDING_CERTAIN, FINDING_LIKELY, FINDING_POSSIBLE };
-
-struct run_finding_kind {
-    const char *name, *text; /* "deadlock"; what it means, in one sentence without its period */
-    unsigned group; /* an enum finding_group */
-};
-
-/* All kinds, ended by a NULL name. */
-extern const struct run_finding_kind finding_kinds[];
 
 struct finding_place {
     char *path; /* of the source file; "": unknown */
@@ -42,7 +25,7 @@ struct finding_place {
 };
 
 struct run_finding {
-    const struct run_finding_kind *kind;
+    const struct finding_kind_row *kind;
     enum finding_certainty certainty;
     char *text; /* one line */
     struct finding_place *places; /* the first is where an editor goes to */
@@ -59,10 +42,6 @@ struct run_findings {
     bool no_memory; /* the use of the heap was not measured */
 };
 
-/* Returns "deadlock, hang, ...": the names of the kinds of these groups, in new memory. */
-char *finding_kind_names(unsigned groups);
-/* Returns a kind of these groups by its name, of which the first `bytes` count; or NULL. */
-const struct run_finding_kind *finding_kind_named(const char *name, size_t bytes, unsigned groups);
 /* Returns "certain", "likely" or "possible". */
 const char *finding_certainty_name(enum finding_certainty certainty);
 
@@ -72,7 +51,7 @@ const char *finding_certainty_name(enum finding_certainty certainty);
 int run_findings_collect(const struct command *command, struct command_source *subject,
                          unsigned groups, const char *kinds, struct run_findings *findings);
 /* Adds one that has no place in a run. path "": in no file. */
-void run_findings_add(struct run_findings *findings, const char *kind,
+void run_findings_add(struct run_findings *findings, enum finding_kind kind,
                       enum finding_certainty certainty, const char *text, const char *path,
                       int line);
 void run_findings_free(struct run_findings *findings); /* leaves it empty */

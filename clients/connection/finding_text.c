@@ -6,36 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kinds[][2] = {
-    {"lock-order-inversion", "potential deadlock (cyclic lock order)"},
-    {"read-lock-recursion",
-     "potential deadlock (a read lock is acquired again while a writer waits)"},
-    {"fork-with-lock", "the child requests a lock that another thread can hold at the fork"},
-    {"handler-lock",
-     "potential deadlock (a signal handler requests a lock that the interrupted thread holds)"},
-    {"destroy-in-use", "an object is destroyed that another thread uses or can still use"},
-    {"unsafe-send",
-     "potential deadlock (sends that return only since their messages are buffered)"},
-    {"lost-wakeup", "possible lost wake-up; the signal is not sent under the waiter's lock and can "
-                    "precede the wait"},
-    {"signal-not-broadcast", "the signal wakes one thread, but several can be waiting"},
-    {"message-race", "wildcard receive; another message can be matched"},
-    {"early-signal", "if the signaling critical section runs first, the wake-up is lost unless the "
-                     "waiter tests its predicate before waiting (not visible in a trace)"},
-    {"atomicity-violation", "another critical section can run between these two (possible "
-                            "atomicity violation)"},
-    {"order-violation", "these critical sections always ran in this order, but no synchronization "
-                        "enforces it (possible order violation)"},
-    {NULL, NULL}};
-
-static const char *finding_text_kind_text(const char *kind)
-{
-    for (size_t i = 0; kinds[i][0]; i++)
-        if (strcmp(kinds[i][0], kind) == 0)
-            return kinds[i][1];
-    return "";
-}
-
 /* ---- texts ---- */
 
 struct finding_text_row {
@@ -102,75 +72,59 @@ static char *finding_text_participant_text(struct finding_text_row *r, const cha
 }
 
 char *finding_text_participant(const struct table_names *names, const struct result_table *t,
-                               uint32_t row, const char *kind)
+                               uint32_t row, enum finding_kind kind)
 {
-    static const char *const ways[][4] = {
-        {"lock-order-inversion", "%T acquired %L%l, then requested %M%m", NULL},
-        {"read-lock-recursion", "%T read-locked %L%l and again%m", "%T write-locked %L%l"},
-        {"fork-with-lock", "%T forked%l", "%T acquired %L%l", "%T requested %L in the child%l"},
-        {"handler-lock", "%T acquired %L%l; its signal handler requested %M%m",
-         "%T sent the signal to %L%l"},
-        {"destroy-in-use", "%T destroyed %L%l", "%T used %L%l"},
-        {"unsafe-send", "%T sent to %L%l, received%m", NULL},
-        {"lost-wakeup", "%T locked %L%l, then waited on %M%m", "%T signaled %L%l"},
-        {"signal-not-broadcast", "%T signaled %L%l", "%T locked %L%l, then waited on %M%m"},
-        {"message-race", "%T sent to %L%l, received%m", "%T sent to %L%l, received later%m"},
-        {"early-signal", "%T locked %L%l, then waited on %M%m",
-         "%T locked %L%l, then signaled %M%m"},
-        {"atomicity-violation", "%T locked %L%l and again%m", "%T locked %L%l"},
-        {"order-violation", "%T locked %L%l", "%T locked %L%l next"},
-    };
+    const struct finding_kind_row *texts = &finding_kinds[kind];
     struct finding_text_row r = {names, t, row};
-    uint32_t nth = 0;
+    uint32_t nth = 0, last = 0;
     while (nth < row && t->rows[row - nth - 1].depth)
         nth++;
-    bool first = !nth, then = finding_text_find_cell(&r, "second_event")->is == CELL_EVENT;
-    if (!then && strcmp(kind, "unsafe-send") == 0)
-        return finding_text_participant_text(&r, "%T received from %L%l");
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (strcmp(ways[i][0], kind) == 0 &&
-            (first || !ways[i][2] || then || strcmp(kind, "signal-not-broadcast") != 0))
-            return finding_text_participant_text(&r, first || !ways[i][2]    ? ways[i][1]
-                                                     : nth > 1 && ways[i][3] ? ways[i][3]
-                                                                             : ways[i][2]);
-    return finding_text_participant_text(&r, "%T also locked %L%l");
+    while (last < 2 && texts->participants[last + 1])
+        last++;
+    bool single = finding_text_find_cell(&r, "second_event")->is != CELL_EVENT;
+    const char *text = texts->participants[nth < last ? nth : last];
+    if (single && texts->single && (nth || !last))
+        text = texts->single;
+    return finding_text_participant_text(&r, text ? text : "%T also locked %L%l");
 }
 
-const char *finding_text_kind(const struct result_table *t, uint32_t row)
+enum finding_kind finding_text_kind(const struct result_table *t, uint32_t row)
 {
     const struct table_cell *c = &result_table_cells(t, row)[result_table_find_column(t, "kind")];
-    return c->is == CELL_TEXT ? c->text : "";
+    const struct finding_kind_row *kind =
+        c->is == CELL_TEXT ? finding_kind_named(c->text, strlen(c->text), FINDINGS_PREDICTED)
+                           : NULL;
+    return kind ? (enum finding_kind)(kind - finding_kinds) : FINDING_KIND_COUNT;
 }
 
 char *finding_text_summary(const struct result_table *t, uint32_t row)
 {
     const struct finding_text_row r = {NULL, t, row};
-    const char *kind = finding_text_kind(t, row);
+    const struct finding_kind_row *kind = &finding_kinds[finding_text_kind(t, row)];
     long long times = (long long)finding_text_find_cell(&r, "count")->number;
-    const char *text = finding_text_kind_text(kind);
-    return times > 1 ? xasprintf("%s (%lld occurrences): %s", kind, times, text)
-                     : xasprintf("%s: %s", kind, text);
+    const char *name = kind->name ? kind->name : "", *text = kind->name ? kind->explanation : "";
+    return times > 1 ? xasprintf("%s (%lld occurrences): %s", name, times, text)
+                     : xasprintf("%s: %s", name, text);
 }
 
-char *finding_text_kinds(void)
+char *finding_text_kinds(unsigned groups)
 {
-    char *all = NULL;
-    for (size_t i = 0; kinds[i][0]; i++) {
-        char *more = xasprintf("%s%s%s", all ? all : "", all ? ", " : "", kinds[i][0]);
+    char *all = xstrdup("");
+    for (const struct finding_kind_row *kind = finding_kinds; kind->name; kind++) {
+        if (!(kind->group & groups))
+            continue;
+        char *more = xasprintf("%s%s%s", all, *all ? ", " : "", kind->name);
         free(all);
         all = more;
     }
     return all;
 }
 
-bool finding_text_kinds_are_known(const char *list)
+bool finding_text_kinds_are_known(const char *list, unsigned groups)
 {
     while (*list) {
         size_t n = strcspn(list, ",");
-        bool known = false;
-        for (size_t i = 0; kinds[i][0]; i++)
-            known |= strlen(kinds[i][0]) == n && strncmp(kinds[i][0], list, n) == 0;
-        if (!known)
+        if (!finding_kind_named(list, n, groups))
             return false;
         list += n + (list[n] == ',');
     }

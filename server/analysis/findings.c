@@ -4,22 +4,6 @@
 
 #include <stdlib.h>
 
-const char *finding_name(enum finding_kind kind)
-{
-    static const char *const words[] = {
-#define K(NAME, word) [FINDING_##NAME] = word,
-        FINDING_KINDS(K)
-#undef K
-    };
-    return words[kind];
-}
-
-bool finding_is_order(enum finding_kind kind)
-{
-    return kind == FINDING_EARLY_SIGNAL || kind == FINDING_ATOMICITY ||
-           kind == FINDING_ORDER_VIOLATION;
-}
-
 struct finding *findings_add(struct findings *f, enum finding_kind kind)
 {
     f->items = array_reserve(f->items, &f->room, f->count + 1, sizeof *f->items);

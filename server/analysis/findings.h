@@ -5,6 +5,7 @@
 #define SERVER_ANALYSIS_FINDINGS_H
 
 #include "server/analysis/must_happen_before.h"
+#include "wire/finding_kinds.h"
 
 enum sync_op_kind {
     SYNC_OP_REQUEST, /* requests a lock and waits until it has it */
@@ -62,32 +63,6 @@ struct sync_op {
     struct mhb_clock_mark mark;
 };
 
-/* In the order in which they are reported: the worst first. */
-#define FINDING_KINDS(K)                                                                           \
-    K(LOCK_ORDER_INVERSION, "lock-order-inversion") /* each holds what the next one requests */    \
-    K(READ_RECURSION, "read-lock-recursion") /* it waits for a writer that waits for it */         \
-    K(FORK_WITH_LOCK, "fork-with-lock") /* the child requests what another thread can hold */      \
-    K(HANDLER_LOCK, "handler-lock") /* a handler requests what its thread can hold */              \
-    K(DESTROY_IN_USE, "destroy-in-use") /* it is destroyed while or before a thread uses it */     \
-    K(UNSAFE_SEND, "unsafe-send") /* it waits for a receive unless the message is buffered */      \
-    K(LOST_WAKEUP, "lost-wakeup") /* a signal before the wait for it, which is not received */     \
-    K(SIGNAL_NOT_BROADCAST, "signal-not-broadcast") /* a signal wakes one of several waiters */    \
-    K(MESSAGE_RACE, "message-race") /* another message for a receive from any */                   \
-    K(EARLY_SIGNAL, "early-signal") /* the signaling critical section precedes the wait */         \
-    K(ATOMICITY, "atomicity-violation") /* a critical section between two of one thread */         \
-    K(ORDER_VIOLATION, "order-violation") /* two critical sections of a lock, reversed */
-
-enum finding_kind {
-#define K(NAME, word) FINDING_##NAME,
-    FINDING_KINDS(K)
-#undef K
-        FINDING_KIND_COUNT
-};
-
-const char *finding_name(enum finding_kind kind);
-/* Returns whether a finding says only that an order is not enforced: correct, if that is meant. */
-bool finding_is_order(enum finding_kind kind);
-
 /* The part of one thread in a finding: its first and its second operation. */
 struct finding_participant {
     uint32_t thread, lock, then_lock;
@@ -133,8 +108,8 @@ struct predictor {
 
 #define PREDICTORS(P)                                                                              \
     P(lock_order)                                                                                  \
-    P(wakeup_races) P(fork_locks) P(handler_locks) P(destroyed_objects) P(unsafe_sends)            \
-        P(order_races)
+    P(wakeup_races)                                                                                \
+    P(fork_locks) P(handler_locks) P(destroyed_objects) P(unsafe_sends) P(order_races)
 #define P(name) extern const struct predictor predictor_##name;
 PREDICTORS(P)
 #undef P

@@ -44,24 +44,22 @@ static void findings_reword_table(struct view *view, struct result_table *t)
 {
     struct table_names names = {view_metadata(view), view->server_link.sites};
     uint32_t kind_column = result_table_find_column(t, "kind");
-    char *kind = NULL;
+    enum finding_kind kind = FINDING_KIND_COUNT;
     if (t->problem || kind_column == t->column_count)
         return;
     for (uint32_t i = 0; i < t->row_count; i++) {
         char *text;
         if (!t->rows[i].depth) {
-            g_free(kind);
-            kind = g_strdup(finding_text_kind(t, i));
+            kind = finding_text_kind(t, i);
             text = finding_text_summary(t, i);
         } else {
-            text = finding_text_participant(&names, t, i, kind ? kind : "");
+            text = finding_text_participant(&names, t, i, kind);
         }
         struct table_cell *cell = &result_table_cells(t, i)[kind_column];
         if (cell->is == CELL_TEXT)
             free(cell->text);
         *cell = (struct table_cell){.is = CELL_TEXT, .text = text};
     }
-    g_free(kind);
 }
 
 static const struct grid_column findings_shown_columns[] = {

@@ -1,6 +1,6 @@
 /* Table of predicted bugs (server/analysis/bug_prediction.h): orders that did not occur, and below
  * each the operations of its threads, with the events that show it.  Options: "kinds", words of
- * FINDING_KINDS separated by commas, or "all"; without it those that bear on correctness by
+ * finding_kinds separated by commas, or "all"; without it those that bear on correctness by
  * themselves.  Findings keep their numbers in the whole list. */
 #include "base/alloc.h"
 #include "server/queries/sync_ops.h"
@@ -112,10 +112,10 @@ static void predictions_add_participant(const struct table_view *view,
 
 static bool predictions_is_wanted(const struct table_request *request, enum finding_kind kind)
 {
-    const char *kinds = table_option(request, "kinds"), *word = finding_name(kind);
+    const char *kinds = table_option(request, "kinds"), *word = finding_kinds[kind].name;
     size_t n = strlen(word);
     if (!kinds)
-        return !finding_is_order(kind);
+        return finding_kinds[kind].group == FINDINGS_OF_PREDICTION;
     for (const char *at = kinds; (at = strstr(at, word)); at += n)
         if ((at == kinds || at[-1] == ',') && (!at[n] || at[n] == ','))
             return true;
@@ -137,7 +137,7 @@ static void predictions_add_finding(const struct table_view *view, const struct 
     if (!cells)
         return;
     cells[NUMBER] = table_cell_number((int64_t)number);
-    cells[KIND] = table_cell_text(finding_name(f->kind));
+    cells[KIND] = table_cell_text(finding_kinds[f->kind].name);
     cells[TIMES] = table_cell_number((int64_t)f->times);
     for (uint32_t i = 0; i < f->part_count; i++)
         table_row_line(t, f->parts[i].thread);
