@@ -14,14 +14,15 @@ static const struct palette_entry {
     struct target_color color;
     bool hatched;
     struct palette_gray gray;
-} entries[PALETTE_STATES] = {[CHART_START] = {{0.82, 0.82, 0.82}, false, {0.81, false}},
-                             [CHART_READY] = {{0.702, 0.153, 0.106}, false, {0.95, true}},
-                             [CHART_RUNNING] = {{0.114, 0.259, 0.569}, false, {0.175, false}},
-                             [CHART_BLOCKED] = {{0.969, 0.788, 0.282}, false, {0.675, false}},
-                             [CHART_SYSTEM] = {{0.4, 0.749, 0.725}, false, {0.42, true}},
-                             [CHART_TERMINATE] = {{0.82, 0.82, 0.82}, false, {0.81, false}},
-                             [CHART_UNKNOWN] = {{0.98, 0.91, 0.69}, true, {0.9, true}},
-                             [PALETTE_INSIDE] = {{0.427, 0.561, 0.816}, false, {0.42, false}}};
+} entries[PALETTE_STATES] = {
+    [THREAD_STATE_CREATED] = {{0.82, 0.82, 0.82}, false, {0.81, false}},
+    [THREAD_STATE_RUNNABLE] = {{0.702, 0.153, 0.106}, false, {0.95, true}},
+    [THREAD_STATE_RUNNING] = {{0.114, 0.259, 0.569}, false, {0.175, false}},
+    [THREAD_STATE_BLOCKED] = {{0.969, 0.788, 0.282}, false, {0.675, false}},
+    [THREAD_STATE_OFF_CPU] = {{0.4, 0.749, 0.725}, false, {0.42, true}},
+    [THREAD_STATE_EXITED] = {{0.82, 0.82, 0.82}, false, {0.81, false}},
+    [THREAD_STATE_UNATTRIBUTED] = {{0.98, 0.91, 0.69}, true, {0.9, true}},
+    [PALETTE_INSIDE] = {{0.427, 0.561, 0.816}, false, {0.42, false}}};
 
 struct target_color palette_color(unsigned state, bool grey)
 {
@@ -37,7 +38,7 @@ static void palette_set_color(cairo_t *cr, struct target_color c)
 /* Draws the lines of a hatched state; those of runnable threads lean the other way. */
 static void palette_hatch(cairo_t *cr, unsigned state, cairo_rectangle_t box)
 {
-    double slope = state == CHART_READY ? 1 : -1;
+    double slope = state == THREAD_STATE_RUNNABLE ? 1 : -1;
     cairo_set_source_rgb(cr, 0.25, 0.25, 0.25);
     cairo_set_line_width(cr, 0.7);
     double first = floor((box.x - box.height) / HATCH_PT) * HATCH_PT;
@@ -66,5 +67,5 @@ void palette_fill(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box)
 
 void palette_fill_work(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box)
 {
-    palette_fill(cr, state == CHART_RUNNING ? PALETTE_INSIDE : state, grey, box);
+    palette_fill(cr, state == THREAD_STATE_RUNNING ? PALETTE_INSIDE : state, grey, box);
 }

@@ -13,9 +13,10 @@
 #include <cairo.h>
 #include <stdbool.h>
 
-/* States besides those of enum chart_state: */
+/* States besides those of enum thread_state_code: */
 enum {
-    PALETTE_INSIDE = CHART_STATES, /* running inside an object, such as the holder of a mutex */
+    PALETTE_INSIDE =
+        THREAD_STATES_DRAWN, /* running inside an object, such as the holder of a mutex */
     PALETTE_STATES
 };
 

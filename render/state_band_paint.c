@@ -12,24 +12,29 @@
 
 #define TICK_PT 90.0 /* minimum distance of ticks */
 
+/* What a thread does that is on its own line, by an enum band_measurement. */
+static const char *const state_band_running_names[] = {[BAND_MEASURED_NONE] = "running or off-CPU",
+                                                       [BAND_MEASURED_SOME] =
+                                                           "running, or not measured",
+                                                       [BAND_MEASURED_ALL] = "running"};
+
 const char *state_band_name(unsigned state)
 {
-    static const char *const words[BAND_CLASSES] = {
-#define S(NAME, text) text,
-        BAND_STATES(S)
-#undef S
-    };
-    return state < BAND_CLASSES ? words[state] : "";
+    return state == BAND_RUNS     ? state_band_running_names[BAND_MEASURED_NONE]
+           : state == BAND_INSIDE ? "inside"
+           : state == BAND_WAITS  ? thread_state_name(THREAD_STATE_BLOCKED)
+           : state == BAND_ENDED  ? thread_state_name(THREAD_STATE_EXITED)
+                                  : "";
 }
 
 /* ---- colors ---- */
 
 static struct target_color state_band_color(unsigned state, const struct state_band_style *look)
 {
-    static const uint8_t of[BAND_CLASSES] = {[BAND_RUNS] = CHART_RUNNING,
+    static const uint8_t of[BAND_CLASSES] = {[BAND_RUNS] = THREAD_STATE_RUNNING,
                                              [BAND_INSIDE] = PALETTE_INSIDE,
-                                             [BAND_WAITS] = CHART_BLOCKED,
-                                             [BAND_ENDED] = CHART_TERMINATE};
+                                             [BAND_WAITS] = THREAD_STATE_BLOCKED,
+                                             [BAND_ENDED] = THREAD_STATE_EXITED};
     return palette_color(of[state], look->grey);
 }
 
@@ -112,12 +117,9 @@ void state_band_paint_row(cairo_t *cr, const struct state_bands *s,
 
 /* ---- measured states ---- */
 
-/* Of time that is running by the order alone. */
-static const struct {
-    uint8_t is, color; /* an enum band_thread_state, of the palette */
-} state_band_measured[] = {{BAND_LIVING_READY, CHART_READY},
-                           {BAND_LIVING_SYSTEM, CHART_SYSTEM},
-                           {BAND_LIVING_START, CHART_START}};
+/* Of time that is running by the order alone: values of enum band_thread_state. */
+static const uint8_t state_band_measured[] = {BAND_LIVING_READY, BAND_LIVING_SYSTEM,
+                                              BAND_LIVING_START};
 #define MEASURED_STATES (sizeof state_band_measured / sizeof *state_band_measured)
 
 /* Returns below which share of a pixel they end, of 255: above what was running. */
@@ -126,7 +128,7 @@ static unsigned state_band_measured_top(const struct state_band_cell *cell,
 {
     unsigned off = 0, runs = cell->share[BAND_RUNS], most = runs + cell->share[BAND_INSIDE];
     for (unsigned i = 0; i < MEASURED_STATES; i++)
-        off += measured->share[state_band_measured[i].is];
+        off += measured->share[state_band_measured[i]];
     return off <= runs ? runs : off < most ? off : most;
 }
 
@@ -138,8 +140,8 @@ static void paint_measured_state(cairo_t *cr, const struct state_band_cell *cell
     for (uint32_t i = 0; i < pixels; i++) {
         int top = (int)state_band_measured_top(&cells[i], &measured[i]);
         for (unsigned k = 0; k < state; k++)
-            top -= measured[i].share[state_band_measured[k].is];
-        int share = measured[i].share[state_band_measured[state].is];
+            top -= measured[i].share[state_band_measured[k]];
+        int share = measured[i].share[state_band_measured[state]];
         share = share < top ? share : top;
         double x = round(box.x + i * wide), to = round(box.x + (i + 1) * wide);
         if (share > 0)
@@ -156,7 +158,7 @@ void state_band_paint_measured(cairo_t *cr, const struct state_band_cell *cells,
     cairo_rectangle_t box = state_band_row_box(y, look);
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
     for (unsigned i = 0; i < MEASURED_STATES; i++) {
-        set_color(cr, palette_color(state_band_measured[i].color, look->grey));
+        set_color(cr, palette_color(band_thread_state_code(state_band_measured[i]), look->grey));
         paint_measured_state(cr, cells, measured, pixels, i, box);
     }
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_DEFAULT);
@@ -221,21 +223,19 @@ static double state_band_paint_sign(cairo_t *cr, double x, double y, struct targ
 
 void state_band_paint_key(cairo_t *cr, double y, const struct state_band_style *look)
 {
-    static const char *const running[] = {[BAND_MEASURED_NONE] = "running or off-CPU",
-                                          [BAND_MEASURED_SOME] = "running, or not measured",
-                                          [BAND_MEASURED_ALL] = "running"};
     double x = look->names_pt;
     for (unsigned state = 0; state < BAND_CLASSES; state++) {
-        const char *text = state == BAND_INSIDE                    ? "inside an object"
-                           : state == BAND_RUNS                    ? running[look->measured]
+        const char *text = state == BAND_INSIDE ? "inside an object"
+                           : state == BAND_RUNS ? state_band_running_names[look->measured]
                            : state == BAND_ENDED && look->measured ? "created, exited"
                                                                    : state_band_name(state);
         x = state_band_paint_sign(cr, x, y, state_band_color(state, look), text, look);
         if (state == BAND_RUNS && look->measured)
-            for (unsigned i = 0;
-                 i < MEASURED_STATES && state_band_measured[i].is != BAND_LIVING_START; i++)
-                x = state_band_paint_sign(cr, x, y,
-                                          palette_color(state_band_measured[i].color, look->grey),
-                                          state_chart_word(state_band_measured[i].color), look);
+            for (unsigned i = 0; i < MEASURED_STATES && state_band_measured[i] != BAND_LIVING_START;
+                 i++)
+                x = state_band_paint_sign(
+                    cr, x, y,
+                    palette_color(band_thread_state_code(state_band_measured[i]), look->grey),
+                    thread_state_name(band_thread_state_code(state_band_measured[i])), look);
     }
 }

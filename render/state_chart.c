@@ -34,8 +34,8 @@ struct state_chart_page {
     struct state_chart_word { /* of the legend */
         const char *text;
         double x, y; /* y: from the top of the legend */
-        uint8_t state; /* CHART_STATES: the path */
-    } words[CHART_STATES + 1];
+        uint8_t state; /* THREAD_STATES_DRAWN: the path */
+    } words[THREAD_STATES_DRAWN + 1];
     unsigned word_count;
     double left_pt; /* left edge of the legend and of the notes below it */
     char *below[BELOW_MOST]; /* lines of the notes */
@@ -44,18 +44,6 @@ struct state_chart_page {
     unsigned page, pages; /* page: the one that is being painted */
     bool grey, dark;
 };
-
-const char *state_chart_word(unsigned state)
-{
-    static const char *const words[CHART_STATES] = {[CHART_START] = "created",
-                                                    [CHART_READY] = "runnable",
-                                                    [CHART_RUNNING] = "running",
-                                                    [CHART_BLOCKED] = "blocked",
-                                                    [CHART_SYSTEM] = "off-CPU (other)",
-                                                    [CHART_TERMINATE] = "exited",
-                                                    [CHART_UNKNOWN] = "blocked (cause unknown)"};
-    return state < CHART_STATES ? words[state] : "";
-}
 
 /* Fills the current path in the style of a state. */
 static void state_chart_fill_path(cairo_t *cr, const struct state_chart_page *d, unsigned state,
@@ -79,22 +67,22 @@ static void set_ink(cairo_t *cr, const struct state_chart_page *d, double light)
 static void state_shares_add_work(uint8_t *share)
 {
     unsigned work = 0;
-    for (unsigned s = 0; s < CHART_STATES; s++)
-        if (s != CHART_START && s != CHART_TERMINATE) {
+    for (unsigned s = 0; s < THREAD_STATES_DRAWN; s++)
+        if (s != THREAD_STATE_CREATED && s != THREAD_STATE_EXITED) {
             work += share[s];
             share[s] = 0;
         }
-    share[CHART_RUNNING] = (uint8_t)(work < 255 ? work : 255);
+    share[THREAD_STATE_RUNNING] = (uint8_t)(work < 255 ? work : 255);
 }
 
-float (*state_shares_of(const struct state_chart *c, uint32_t row))[CHART_STATES]
+float (*state_shares_of(const struct state_chart *c, uint32_t row))[THREAD_STATES_DRAWN]
 {
-    float(*shares)[CHART_STATES] = xcalloc(c->pixels, sizeof *shares);
+    float(*shares)[THREAD_STATES_DRAWN] = xcalloc(c->pixels, sizeof *shares);
     for (uint32_t i = 0; i < c->pixels; i++) {
         struct chart_pixel pixel = c->rows[row].pixels[i];
         if (c->overview)
             state_shares_add_work(pixel.share);
-        for (unsigned s = 0; s < CHART_STATES; s++)
+        for (unsigned s = 0; s < THREAD_STATES_DRAWN; s++)
             shares[i][s] = (float)pixel.share[s] / 255;
     }
     return shares;
@@ -103,14 +91,14 @@ float (*state_shares_of(const struct state_chart *c, uint32_t row))[CHART_STATES
 void state_shares_visible(float *share, float least)
 {
     float all = 0, raised = 0;
-    for (unsigned s = 0; s < CHART_STATES; s++) {
+    for (unsigned s = 0; s < THREAD_STATES_DRAWN; s++) {
         all += share[s];
         raised += share[s] > 0 ? fmaxf(share[s], least) : 0;
     }
     if (raised <= all)
         return;
     float goal = fmaxf(all, fminf(raised, 1));
-    for (unsigned s = 0; s < CHART_STATES; s++)
+    for (unsigned s = 0; s < THREAD_STATES_DRAWN; s++)
         if (share[s] > 0)
             share[s] = fmaxf(share[s], least) * goal / raised;
 }
@@ -119,8 +107,8 @@ void state_shares_visible(float *share, float least)
 
 /* Adds the rectangles of one state to the path, stacked on those of lower states; equal adjacent
  * pixels are one rectangle. Returns whether there are any. */
-static bool state_chart_trace_state(cairo_t *cr, float (*shares)[CHART_STATES], uint32_t pixels,
-                                    unsigned state, cairo_rectangle_t box)
+static bool state_chart_trace_state(cairo_t *cr, float (*shares)[THREAD_STATES_DRAWN],
+                                    uint32_t pixels, unsigned state, cairo_rectangle_t box)
 {
     double wide = box.width / pixels;
     bool any = false;
@@ -158,7 +146,7 @@ static void name_row(cairo_t *cr, const struct state_chart_page *d, uint32_t row
 static void paint_row(cairo_t *cr, const struct state_chart_page *d, uint32_t row, double y)
 {
     uint32_t pixels = d->chart->pixels;
-    float(*shares)[CHART_STATES] = state_shares_of(d->chart, row);
+    float(*shares)[THREAD_STATES_DRAWN] = state_shares_of(d->chart, row);
     double margin = d->row_pt > 12 ? 2.5 : d->row_pt > 7 ? 1 : 0.5;
     cairo_rectangle_t box = {d->names_pt, y + margin, d->rows_pt, d->row_pt - 2 * margin};
     for (uint32_t i = 0; i < pixels; i++)
@@ -167,7 +155,7 @@ static void paint_row(cairo_t *cr, const struct state_chart_page *d, uint32_t ro
     cairo_rectangle(cr, box.x, y + d->row_pt - 0.4, box.width, 0.4);
     cairo_fill(cr);
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
-    for (unsigned state = 0; state < CHART_STATES; state++)
+    for (unsigned state = 0; state < THREAD_STATES_DRAWN; state++)
         if (state_chart_trace_state(cr, shares, pixels, state, box))
             state_chart_fill_path(cr, d, state, box);
     cairo_set_antialias(cr, CAIRO_ANTIALIAS_DEFAULT);
@@ -256,17 +244,18 @@ static void add_word(struct state_chart_page *d, unsigned state, const char *tex
 
 static void make_key(struct state_chart_page *d)
 {
-    static const uint8_t shown[] = {CHART_READY, CHART_RUNNING, CHART_SYSTEM, CHART_BLOCKED,
-                                    CHART_UNKNOWN};
+    static const uint8_t shown[] = {THREAD_STATE_RUNNABLE, THREAD_STATE_RUNNING,
+                                    THREAD_STATE_OFF_CPU, THREAD_STATE_BLOCKED,
+                                    THREAD_STATE_UNATTRIBUTED};
     const struct state_chart *c = d->chart;
-    add_word(d, CHART_START, c->overview ? "not started or exited" : "created, exited");
+    add_word(d, THREAD_STATE_CREATED, c->overview ? "not started or exited" : "created, exited");
     if (c->overview)
-        add_word(d, CHART_RUNNING, "active");
+        add_word(d, THREAD_STATE_RUNNING, "active");
     for (unsigned i = 0; !c->overview && i < sizeof shown; i++)
         if (state_chart_state_occurs(c, shown[i]))
-            add_word(d, shown[i], state_chart_word(shown[i]));
+            add_word(d, shown[i], thread_state_name(shown[i]));
     if (c->way_count)
-        add_word(d, CHART_STATES, c->way_name);
+        add_word(d, THREAD_STATES_DRAWN, c->way_name);
 }
 
 static double key_height(const struct state_chart_page *d)
@@ -279,7 +268,7 @@ static void paint_key(cairo_t *cr, const struct state_chart_page *d, double top)
     for (unsigned i = 0; i < d->word_count; i++) {
         const struct state_chart_word *w = &d->words[i];
         cairo_rectangle_t box = {w->x, top + w->y + 1, 14, 9};
-        if (w->state == CHART_STATES) {
+        if (w->state == THREAD_STATES_DRAWN) {
             chart_path_sample(cr, box.x, box.y + 4.5, box.width, d->grey);
         } else {
             cairo_rectangle(cr, box.x, box.y, box.width, box.height);
@@ -441,20 +430,18 @@ const char *state_chart_write(const struct state_chart *c, const struct document
 #define TEXT_NAMES_MOST 30u
 #define TEXT_MIXED 0.6f /* share of time that a state needs to give a letter; else '%' */
 
-static const char state_chart_text_letters[CHART_STATES + 1] = ".~=#s.?";
-
 static char state_chart_text_letter(const float *share)
 {
     unsigned most = 0;
     float all = 0;
-    for (unsigned s = 0; s < CHART_STATES; s++) {
+    for (unsigned s = 0; s < THREAD_STATES_DRAWN; s++) {
         all += share[s];
         if (share[s] > share[most])
             most = s;
     }
     if (all <= 0)
         return ' ';
-    return share[most] < TEXT_MIXED * all ? '%' : state_chart_text_letters[most];
+    return share[most] < TEXT_MIXED * all ? '%' : thread_state_words[most].letter;
 }
 
 /* Returns by letter which share of its time the critical path is in this row, 0 to 1. The caller
@@ -478,7 +465,7 @@ static double *state_chart_text_path_shares(const struct state_chart *c, uint32_
 static void state_chart_text_print_row(const struct state_chart *c, uint32_t row, size_t names,
                                        FILE *f)
 {
-    float(*shares)[CHART_STATES] = state_shares_of(c, row);
+    float(*shares)[THREAD_STATES_DRAWN] = state_shares_of(c, row);
     double *on = state_chart_text_path_shares(c, row);
     fprintf(f, "%-*.*s  ", (int)names, (int)names, c->rows[row].name);
     for (unsigned i = 0; i < c->pixels; i++)
@@ -502,6 +489,24 @@ unsigned state_chart_text_width(const struct state_chart *c, unsigned width)
     return width > names + 2 + TEXT_WIDTH_LEAST ? width - (unsigned)names - 2 : TEXT_WIDTH_LEAST;
 }
 
+/* Prints the letters: states with one letter together, in an overview those at work. */
+static void state_chart_text_print_key(const struct state_chart *c, FILE *f)
+{
+    static const uint8_t shown[] = {THREAD_STATE_RUNNING, THREAD_STATE_RUNNABLE,
+                                    THREAD_STATE_BLOCKED, THREAD_STATE_UNATTRIBUTED,
+                                    THREAD_STATE_OFF_CPU};
+    char ended = thread_state_words[THREAD_STATE_EXITED].letter;
+    if (c->overview) {
+        fprintf(f, "%c active  %c not started or exited\n",
+                thread_state_words[THREAD_STATE_RUNNING].letter, ended);
+        return;
+    }
+    for (size_t i = 0; i < sizeof shown; i++)
+        fprintf(f, "%c %s  ", thread_state_words[shown[i]].letter, thread_state_name(shown[i]));
+    fprintf(f, "%c %s, %s  %% mixed\n", ended, thread_state_name(THREAD_STATE_CREATED),
+            thread_state_name(THREAD_STATE_EXITED));
+}
+
 void state_chart_text_print(const struct state_chart *c, FILE *f)
 {
     size_t names = state_chart_text_name_width(c);
@@ -511,10 +516,7 @@ void state_chart_text_print(const struct state_chart *c, FILE *f)
     fprintf(f, "%s\nfrom %s to %s\n", c->title, from, to);
     for (uint32_t i = 0; i < c->row_count; i++)
         state_chart_text_print_row(c, i, names, f);
-    fputs(c->overview ? "= active  . not started or exited\n"
-                      : "= running  # blocked  ~ runnable  . created, exited  "
-                        "? blocked (cause unknown)  % mixed\n",
-          f);
+    state_chart_text_print_key(c, f);
     if (c->way_count)
         fprintf(f, "@ %s\n", c->way_name);
     if (c->below)

@@ -5,24 +5,14 @@
 #define RENDER_STATE_CHART_H
 
 #include "render/document.h"
+#include "wire/thread_state_names.h"
 
 #include <cairo.h>
 #include <stdint.h>
 #include <stdio.h>
 
-enum chart_state {
-    CHART_START,
-    CHART_READY,
-    CHART_RUNNING,
-    CHART_BLOCKED,
-    CHART_SYSTEM,
-    CHART_TERMINATE,
-    CHART_UNKNOWN, /* blocked, for unknown reasons */
-    CHART_STATES
-};
-
 struct chart_pixel {
-    uint8_t share[CHART_STATES]; /* of 255; the rest is empty */
+    uint8_t share[THREAD_STATES_DRAWN]; /* of 255; the rest is empty */
 };
 
 /* The caller owns texts and pixels. */
@@ -49,7 +39,6 @@ struct state_chart {
 #define CHART_PIXELS 1400u /* default width of a row */
 #define CHART_ROWS_MOST 10000u
 
-const char *state_chart_word(unsigned state); /* "blocked" */
 /* Returns the number of pixels of a row: as many as can be distinguished, given the names of its
  * rows and the requested width. */
 uint32_t state_chart_pixels(const struct state_chart *chart,
@@ -66,8 +55,8 @@ void state_chart_text_print(const struct state_chart *chart, FILE *f); /* as tex
 /* ---- shares of thread states per pixel of a row ---- */
 
 /* Returns of[pixel][state], as fractions of 1; the rest is empty. In an overview all work is
- * CHART_RUNNING. The caller frees it. */
-float (*state_shares_of(const struct state_chart *chart, uint32_t row))[CHART_STATES];
+ * THREAD_STATE_RUNNING. The caller frees it. */
+float (*state_shares_of(const struct state_chart *chart, uint32_t row))[THREAD_STATES_DRAWN];
 /* Adjusts the shares for painting: every nonzero share gets at least `least`, so that it is
  * visible. */
 void state_shares_visible(float *share, float least);

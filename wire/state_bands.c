@@ -5,6 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum thread_state_code band_thread_state_code(enum band_thread_state class)
+{
+    static const uint8_t codes[BAND_LIVINGS] = {[BAND_LIVING_START] = THREAD_STATE_CREATED,
+                                                [BAND_LIVING_READY] = THREAD_STATE_RUNNABLE,
+                                                [BAND_LIVING_RUNNING] = THREAD_STATE_RUNNING,
+                                                [BAND_LIVING_MEETING] = THREAD_STATE_BLOCKED,
+                                                [BAND_LIVING_EXCLUSION] = THREAD_STATE_BLOCKED,
+                                                [BAND_LIVING_TIMER] = THREAD_STATE_BLOCKED,
+                                                [BAND_LIVING_UNKNOWN] = THREAD_STATE_UNATTRIBUTED,
+                                                [BAND_LIVING_TERMINATE] = THREAD_STATE_EXITED,
+                                                [BAND_LIVING_SYSTEM] = THREAD_STATE_OFF_CPU};
+    return codes[class];
+}
+
 static bool state_bands_same_cell(const struct state_band_cell *a, const struct state_band_cell *b)
 {
     return memcmp(a->share, b->share, sizeof a->share) == 0 && a->about == b->about;

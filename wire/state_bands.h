@@ -8,20 +8,14 @@
 #define WIRE_STATE_BANDS_H
 
 #include "wire/message.h"
-
-/* clang-format off */
-#define BAND_STATES(S)                                                                \
-    S(RUNS, "running or off-CPU") /* a thread, on its own line, as far as the order tells */ \
-    S(INSIDE, "inside")           /* a thread, in another line; or a thread is in it */ \
-    S(WAITS, "blocked")           /* a thread; or only blocked threads are in it */   \
-    S(ENDED, "exited")            /* a thread that was not joined */
-/* clang-format on */
+#include "wire/thread_state_names.h"
 
 enum band_state {
-#define S(NAME, text) BAND_##NAME,
-    BAND_STATES(S)
-#undef S
-        BAND_CLASSES
+    BAND_RUNS, /* a thread, on its own line, as far as the order tells */
+    BAND_INSIDE, /* a thread, in another line; or a thread is in it */
+    BAND_WAITS, /* a thread; or only blocked threads are in it */
+    BAND_ENDED, /* a thread that was not joined */
+    BAND_CLASSES
 };
 
 /* Measured states, of threads only. */
@@ -37,6 +31,9 @@ enum band_thread_state {
     BAND_LIVING_SYSTEM, /* off-CPU, but not blocked in a traced call */
     BAND_LIVINGS
 };
+
+/* Returns the state of a thread of which this is a class. */
+enum thread_state_code band_thread_state_code(enum band_thread_state class);
 
 /* Says for how many threads running and off-CPU time are known apart. */
 enum band_measurement { BAND_MEASURED_NONE, BAND_MEASURED_SOME, BAND_MEASURED_ALL };

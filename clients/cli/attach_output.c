@@ -9,6 +9,7 @@
 #include "clients/cli/output_format.h"
 #include "clients/cli/terminal.h"
 #include "clients/metadata/event_text.h"
+#include "wire/thread_state_names.h"
 
 #include <inttypes.h>
 #include <json-c/json.h>
@@ -212,6 +213,14 @@ static void attach_print_stopped(const struct attached_process *a)
                count == 1 ? " is" : "s are");
 }
 
+static const char *attach_output_state_name(enum attached_state state)
+{
+    return state == ATTACHED_RUNS     ? thread_state_name(THREAD_STATE_RUNNING)
+           : state == ATTACHED_WAITS  ? thread_state_name(THREAD_STATE_BLOCKED)
+           : state == ATTACHED_SLEEPS ? "asleep"
+                                      : "stopped";
+}
+
 /* ---- text: stacks ---- */
 
 static bool attach_has_same_stack(const struct attached_process *a, uint32_t x, uint32_t y)
@@ -238,10 +247,7 @@ static void attach_print_activity(const struct attach_output *o, uint32_t i)
         printf("%s %s%s", wait_kind_verb(kind), object, wait_kind_mode(kind));
         free(object);
     } else {
-        printf("%s%s%s",
-               state == ATTACHED_SLEEPS    ? "asleep"
-               : state == ATTACHED_STOPPED ? "stopped"
-                                           : "running",
+        printf("%s%s%s", attach_output_state_name(state),
                state == ATTACHED_SLEEPS && *call ? " in " : "",
                state == ATTACHED_SLEEPS ? call : "");
     }
@@ -459,10 +465,6 @@ static struct json_object *attach_stack_json(const struct attached_process *a, u
 
 static struct json_object *attach_threads_json(const struct attach_output *output)
 {
-    static const char *const states[] = {[ATTACHED_RUNS] = "running",
-                                         [ATTACHED_WAITS] = "blocked",
-                                         [ATTACHED_SLEEPS] = "asleep",
-                                         [ATTACHED_STOPPED] = "stopped"};
     const struct attached_process *a = output->attached;
     struct json_object *list = json_object_new_array();
     for (uint32_t i = 0; i < a->snapshot.thread_count; i++) {
@@ -470,7 +472,7 @@ static struct json_object *attach_threads_json(const struct attach_output *outpu
         enum sleep_call call = attached_process_call(a, i);
         if (output->run && output->lines[i])
             json_object_object_add(o, "line", json_object_new_int64(output->lines[i]));
-        json_add_text(o, "state", states[attached_process_state(a, i)]);
+        json_add_text(o, "state", attach_output_state_name(attached_process_state(a, i)));
         json_add_text(o, "call", call ? sleep_call_name(call) : NULL);
         json_object_object_add(o, "stack", attach_stack_json(a, i));
         json_add_text(o, "incomplete", a->stacks[i].complete ? NULL : a->stacks[i].incomplete);

@@ -354,10 +354,8 @@ static struct json_object *blocked_sleeper_json(const struct blocked_report *r,
 static struct json_object *blocked_waker_json(const struct blocked_report *r,
                                               const struct waker_info *able)
 {
-    static const char *const states[WAKER_COUNT] = {
-        [WAKER_ENDED] = "exited", [WAKER_WAITS] = "blocked", [WAKER_RUNS] = "running"};
     struct json_object *o = blocked_line_json(r, able->thread);
-    json_object_object_add(o, "state", json_object_new_string(states[able->state]));
+    json_object_object_add(o, "state", json_object_new_string(waker_state_name(able->state)));
     json_object_object_add(o, "last", json_event_id(able->last));
     return o;
 }

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "clients/cli/memory.h"
 #include "clients/metadata/event_text.h"
+#include "wire/thread_state_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -256,10 +257,8 @@ static void report_page_write_open_waits(const struct report_page *p)
 /* Prints "threads were blocked 71.6 % of their time, running 20.1 %, ...", the largest first. */
 static void report_page_write_shares(const struct report_page *p)
 {
-    static const char *const states[][2] = {{"blocked_ns", "blocked"},
-                                            {"running_ns", "running"},
-                                            {"runnable_ns", "runnable"},
-                                            {"other_off_cpu_ns", "off-CPU"}};
+    static const uint8_t states[] = {THREAD_STATE_BLOCKED, THREAD_STATE_RUNNING,
+                                     THREAD_STATE_RUNNABLE, THREAD_STATE_OFF_CPU};
     enum { STATES = sizeof states / sizeof *states };
     const struct result_table *t = &p->tables[REPORT_STATES];
     int64_t all = report_page_number(t, NO_ROW, "lifetime_ns");
@@ -269,14 +268,16 @@ static void report_page_write_shares(const struct report_page *p)
         int64_t most_ns = 0;
         unsigned most = 0;
         for (unsigned i = 0; i < STATES; i++) {
-            int64_t ns = told[i] ? 0 : report_page_number(t, NO_ROW, states[i][0]);
+            int64_t ns =
+                told[i] ? 0 : report_page_number(t, NO_ROW, thread_state_words[states[i]].column);
             most = ns > most_ns ? i : most;
             most_ns = ns > most_ns ? ns : most_ns;
         }
         if (most_ns < all / 200) /* less than a percent */
             break;
         told[most] = true;
-        char *longer = xasprintf("%s%s%s %.0f %%", text, n ? ", " : "", states[most][1],
+        char *longer = xasprintf("%s%s%s %.0f %%", text, n ? ", " : "",
+                                 thread_state_words[states[most]].short_name,
                                  100.0 * (double)most_ns / (double)all);
         free(text);
         text = longer;
@@ -451,14 +452,13 @@ static void report_page_write_findings(const struct report_page *p)
 
 /* ---- where the time went ---- */
 
-static const struct {
-    const char *column;
-    char mark;
-    const char *state;
-} report_page_states[] = {{"created_ns", ' ', "created"},       {"running_ns", '#', "running"},
-                          {"runnable_ns", '-', "runnable"},     {"blocked_ns", '=', "blocked"},
-                          {"other_off_cpu_ns", '.', "off-CPU"}, {"exited_ns", ' ', "exited"}};
-enum { REPORT_STATE_COUNT = sizeof report_page_states / sizeof *report_page_states };
+/* Returns the mark of a state in the bars, a blank before the start and after the exit. */
+static char report_page_state_mark(unsigned state)
+{
+    return state == THREAD_STATE_CREATED || state == THREAD_STATE_EXITED
+               ? ' '
+               : thread_state_words[state].letter;
+}
 
 /* Prints a bar as long as the lifetime is, of the longest one, and the main state. */
 static void report_page_write_bar(const struct report_page *p, uint32_t row, int64_t longest_ns,
@@ -469,21 +469,37 @@ static void report_page_write_bar(const struct report_page *p, uint32_t row, int
                    *life = report_page_duration(report_page_number(t, row, "lifetime_ns"));
     int64_t sum_ns = 0, most_ns = 0, life_ns = report_page_number(t, row, "lifetime_ns");
     unsigned most = 0, filled = 0;
-    for (unsigned i = 0; i < REPORT_STATE_COUNT; i++) {
-        int64_t ns = report_page_number(t, row, report_page_states[i].column);
+    for (unsigned i = 0; i < THREAD_STATES; i++) {
+        int64_t ns = report_page_number(t, row, thread_state_words[i].column);
         sum_ns += ns;
         while (filled < BAR && (double)filled + 0.5 <= BAR * (double)sum_ns / (double)longest_ns)
-            bar[filled++] = report_page_states[i].mark;
+            bar[filled++] = report_page_state_mark(i);
         most = ns > most_ns ? i : most;
         most_ns = ns > most_ns ? ns : most_ns;
     }
     int pad = width - (int)text_table_width(name);
     report_line_print(p->f,
                       xasprintf("  %s%*s|%-*s| %s %.0f %% of %s", name, pad > 0 ? pad : 0, "", BAR,
-                                bar, report_page_states[most].state,
+                                bar, thread_state_words[most].short_name,
                                 life_ns ? 100.0 * (double)most_ns / (double)life_ns : 0, life));
     free(name);
     free(life);
+}
+
+static void report_page_write_key(const struct report_page *p, int width)
+{
+    static const uint8_t states[] = {THREAD_STATE_RUNNING, THREAD_STATE_RUNNABLE,
+                                     THREAD_STATE_BLOCKED, THREAD_STATE_OFF_CPU};
+    char *text = xasprintf("  %*s", width, "");
+    for (size_t i = 0; i < sizeof states; i++) {
+        char *more =
+            xasprintf("%s%s %c %s%s", text, i ? " " : "", report_page_state_mark(states[i]),
+                      thread_state_words[states[i]].short_name,
+                      states[i] == THREAD_STATE_RUNNABLE ? " (no CPU)" : "");
+        free(text);
+        text = more;
+    }
+    report_line_print(p->f, text);
 }
 
 static void report_page_write_states(const struct report_page *p)
@@ -504,8 +520,7 @@ static void report_page_write_states(const struct report_page *p)
     report_line_title(p->f, "Where the time went", t->row_count - shown, "states", p->source);
     for (uint32_t i = 0; i < shown; i++)
         report_page_write_bar(p, i, longest_ns, width);
-    report_line_print(
-        p->f, xasprintf("  %*s # running  - runnable (no CPU)  = blocked  . off-CPU", width, ""));
+    report_page_write_key(p, width);
 }
 
 /* ---- waits ---- */

@@ -81,16 +81,11 @@ static void state_charts_receive_strip(void *user, const struct response_chunk *
 
 static struct chart_pixel state_charts_pixel(const struct state_band_cell *cell)
 {
-    static const uint8_t states[BAND_LIVINGS] = {
-        [BAND_LIVING_START] = CHART_START,         [BAND_LIVING_READY] = CHART_READY,
-        [BAND_LIVING_RUNNING] = CHART_RUNNING,     [BAND_LIVING_MEETING] = CHART_BLOCKED,
-        [BAND_LIVING_EXCLUSION] = CHART_BLOCKED,   [BAND_LIVING_TIMER] = CHART_BLOCKED,
-        [BAND_LIVING_TERMINATE] = CHART_TERMINATE, [BAND_LIVING_UNKNOWN] = CHART_UNKNOWN,
-        [BAND_LIVING_SYSTEM] = CHART_SYSTEM};
     struct chart_pixel pixel = {{0}};
     for (unsigned k = 0; k < BAND_LIVINGS; k++) {
-        unsigned share = pixel.share[states[k]] + cell->share[k];
-        pixel.share[states[k]] = share < 255 ? (uint8_t)share : 255;
+        uint8_t *all = &pixel.share[band_thread_state_code(k)];
+        unsigned share = *all + cell->share[k];
+        *all = share < 255 ? (uint8_t)share : 255;
     }
     return pixel;
 }

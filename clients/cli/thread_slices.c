@@ -2,6 +2,7 @@
 
 #include "config/target.h"
 #include "base/alloc.h"
+#include "wire/thread_state_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,12 +62,13 @@ static void name_own(const struct thread_slices *t, const struct thread_slice_st
                      const struct placement_seat *seat, struct open_names *names)
 {
     if (seat->presence == OCCUPANCY_ACTIVE)
-        add_name(names, xstrdup("running"));
+        add_name(names, xstrdup(thread_state_name(THREAD_STATE_RUNNING)));
     else if (seat->presence == OCCUPANCY_BLOCKED && seat->waits)
         add_name(names, seat->about ? xasprintf("blocked: %s", metadata_label(t->book, seat->about))
-                                    : xstrdup("blocked"));
+                                    : xstrdup(thread_state_name(THREAD_STATE_BLOCKED)));
     else if (seat->presence == OCCUPANCY_BLOCKED)
-        add_name(names, xstrdup(track->ran ? "exited" : "not started"));
+        add_name(names,
+                 xstrdup(track->ran ? thread_state_name(THREAD_STATE_EXITED) : "not started"));
 }
 
 static void name_elsewhere(const struct thread_slices *t, const struct placement_seat *seat,

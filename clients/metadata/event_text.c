@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/time_units.h"
 #include "wire/annotation_text.h"
+#include "wire/thread_state_names.h"
 
 #include <locale.h>
 #include <math.h>
@@ -412,17 +413,23 @@ static void hang_text_report_waker(const struct trace_metadata *book,
                 wait);
 }
 
+const char *waker_state_name(unsigned state)
+{
+    static const uint8_t codes[WAKER_COUNT] = {[WAKER_ENDED] = THREAD_STATE_EXITED,
+                                               [WAKER_WAITS] = THREAD_STATE_BLOCKED,
+                                               [WAKER_RUNS] = THREAD_STATE_RUNNING};
+    return state < WAKER_COUNT ? thread_state_name(codes[state]) : "";
+}
+
 static void hang_text_report_able(const struct trace_metadata *book, const struct diagnosis_info *v,
                                   bool come, struct hang_text_buffer *s)
 {
-    static const char *const does[WAKER_COUNT] = {
-        [WAKER_ENDED] = "exited", [WAKER_WAITS] = "blocked", [WAKER_RUNS] = "running"};
     if (!v->able_count)
         return;
     fputs(come ? "has not arrived: " : "performed by: ", s->f);
     for (uint32_t i = 0; i < v->able_count && i < NAMED; i++)
         fprintf(s->f, "%s%s (%s)", i ? ", " : "", metadata_label(book, v->able[i].thread),
-                does[v->able[i].state]);
+                waker_state_name(v->able[i].state));
     if (v->able_count > NAMED)
         fprintf(s->f, " and %u more", v->able_count - NAMED);
     fputc('\n', s->f);
@@ -455,7 +462,8 @@ static char *hang_text_pool(const struct trace_metadata *book, const struct diag
 {
     struct hang_text_buffer s;
     hang_text_begin(&s);
-    fprintf(s.f, "POSSIBLE STARVATION: %s was last signaled at event ", metadata_label(book, v->about));
+    fprintf(s.f, "POSSIBLE STARVATION: %s was last signaled at event ",
+            metadata_label(book, v->about));
     hang_text_report_ref(&s, v->waker);
     if (v->able_count == 1)
         fputs(", but the only thread that ever waited there is blocked elsewhere: ", s.f);

@@ -69,6 +69,8 @@ char *diagnosis_text(const struct trace_metadata *book, const struct diagnosis_i
 
 /* Returns "may_resume", "likely_never" or "never". */
 const char *outcome_name(enum wait_outcome fate);
+/* Returns the state of a candidate waker, by an enum waker_state: "blocked". */
+const char *waker_state_name(unsigned state);
 /* Returns a word for why a diagnosis is uncertain, such as "running"; doubt: one bit. */
 const char *uncertainty_text(unsigned doubt);
 

@@ -4,20 +4,6 @@
 #include "base/lower_bound.h"
 #include "server/timing/call_contexts.h"
 
-const char *thread_state_name(unsigned state)
-{
-    static const char *const words[THREAD_STATES] = {
-        [THREAD_STATE_CREATED] = "created",         [THREAD_STATE_RUNNABLE] = "runnable",
-        [THREAD_STATE_RUNNING] = "running",         [THREAD_STATE_BLOCKED] = "blocked",
-        [THREAD_STATE_OFF_CPU] = "off-CPU (other)", [THREAD_STATE_EXITED] = "exited"};
-    return state < THREAD_STATES ? words[state] : "";
-}
-
-const char *thread_state_key(unsigned state)
-{
-    return state == THREAD_STATE_OFF_CPU ? "other_off_cpu" : thread_state_name(state);
-}
-
 const char *thread_state_accuracy(unsigned accuracy)
 {
     static const char *const words[CPU_STATE_ACCURACIES] = {[CPU_STATE_EXACT] = "exact",

@@ -19,24 +19,13 @@
 #define SERVER_TIMING_THREAD_STATES_H
 
 #include "server/timing/cpu_states.h"
+#include "wire/thread_state_names.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct call_contexts;
 
-enum thread_state_code {
-    THREAD_STATE_CREATED, /* created, and not started */
-    THREAD_STATE_RUNNABLE,
-    THREAD_STATE_RUNNING,
-    THREAD_STATE_BLOCKED,
-    THREAD_STATE_OFF_CPU, /* never by the order alone */
-    THREAD_STATE_EXITED, /* exited, and not joined */
-    THREAD_STATES
-};
-
-const char *thread_state_name(unsigned state); /* "created" */
-const char *thread_state_key(unsigned state); /* the same as a part of a column's name */
 const char *thread_state_accuracy(unsigned accuracy); /* an enum cpu_state_accuracy: "exact" */
 
 /* A state interval: the time between two changes. */

@@ -11,9 +11,9 @@
 static struct chart_pixel pixel(unsigned running, unsigned blocked, unsigned start)
 {
     struct chart_pixel p = {{0}};
-    p.share[CHART_RUNNING] = (uint8_t)running;
-    p.share[CHART_BLOCKED] = (uint8_t)blocked;
-    p.share[CHART_START] = (uint8_t)start;
+    p.share[THREAD_STATE_RUNNING] = (uint8_t)running;
+    p.share[THREAD_STATE_BLOCKED] = (uint8_t)blocked;
+    p.share[THREAD_STATE_CREATED] = (uint8_t)start;
     return p;
 }
 
@@ -23,26 +23,26 @@ static void shares_are_those_of_the_pixels(void **state)
     struct chart_pixel pixels[] = {pixel(0, 0, 51), pixel(254, 1, 0), pixel(127, 127, 1)};
     struct chart_row row = {"T:t", pixels};
     struct state_chart c = {.rows = &row, .row_count = 1, .pixels = 3, .to_ns = 100};
-    float(*shares)[CHART_STATES] = state_shares_of(&c, 0);
-    near(shares[0][CHART_START], 0.2);
-    near(shares[0][CHART_RUNNING], 0);
-    near(shares[1][CHART_BLOCKED], 1 / 255.0);
-    near(shares[2][CHART_RUNNING], 127 / 255.0);
+    float(*shares)[THREAD_STATES_DRAWN] = state_shares_of(&c, 0);
+    near(shares[0][THREAD_STATE_CREATED], 0.2);
+    near(shares[0][THREAD_STATE_RUNNING], 0);
+    near(shares[1][THREAD_STATE_BLOCKED], 1 / 255.0);
+    near(shares[2][THREAD_STATE_RUNNING], 127 / 255.0);
     free(shares);
     c.overview = true;
     shares = state_shares_of(&c, 0);
-    near(shares[0][CHART_RUNNING], 0);
-    near(shares[1][CHART_RUNNING], 1);
-    near(shares[1][CHART_BLOCKED], 0);
-    near(shares[2][CHART_RUNNING], 254 / 255.0);
-    near(shares[2][CHART_START], 1 / 255.0);
+    near(shares[0][THREAD_STATE_RUNNING], 0);
+    near(shares[1][THREAD_STATE_RUNNING], 1);
+    near(shares[1][THREAD_STATE_BLOCKED], 0);
+    near(shares[2][THREAD_STATE_RUNNING], 254 / 255.0);
+    near(shares[2][THREAD_STATE_CREATED], 1 / 255.0);
     free(shares);
 }
 
 static double all_of(const float *share)
 {
     double all = 0;
-    for (unsigned s = 0; s < CHART_STATES; s++)
+    for (unsigned s = 0; s < THREAD_STATES_DRAWN; s++)
         all += (double)share[s];
     return all;
 }
@@ -53,18 +53,18 @@ static void short_states_are_seen(void **state)
     (void)state;
     srand(1);
     for (unsigned round = 0; round < 5000; round++) {
-        float before[CHART_STATES] = {0}, after[CHART_STATES];
+        float before[THREAD_STATES_DRAWN] = {0}, after[THREAD_STATES_DRAWN];
         float left = 1, least = (float)(rand() % 30) / 100;
-        for (unsigned s = 0; s < CHART_STATES; s++) {
+        for (unsigned s = 0; s < THREAD_STATES_DRAWN; s++) {
             before[s] = rand() % 3 ? left * (float)(rand() % 100) / 100 : 0;
             left -= before[s];
         }
         memcpy(after, before, sizeof after);
         state_shares_visible(after, least);
         assert_true(all_of(after) <= 1 + 1e-4 && all_of(after) >= all_of(before) - 1e-4);
-        for (unsigned s = 0; s < CHART_STATES; s++) {
+        for (unsigned s = 0; s < THREAD_STATES_DRAWN; s++) {
             assert_true((before[s] > 0) == (after[s] > 0));
-            assert_true(before[s] <= 0 || after[s] > least / (1 + CHART_STATES * least));
+            assert_true(before[s] <= 0 || after[s] > least / (1 + THREAD_STATES_DRAWN * least));
             for (unsigned k = 0; k < s; k++)
                 assert_true((before[s] < before[k]) >= (after[s] < after[k] - 1e-6f));
         }
@@ -92,8 +92,8 @@ static void in_letters_each_has_a_row(void **state)
         two[i] = pixel(0, i == 19 ? 1 : 255, 0);
     state_chart_text_print(&c, f);
     fclose(f);
-    assert_non_null(strstr(text, "\nT:one  ==========%#########\n"));
-    assert_non_null(strstr(text, "\nT:b              ##########\n"));
+    assert_non_null(strstr(text, "\nT:one  ##########%=========\n"));
+    assert_non_null(strstr(text, "\nT:b              ==========\n"));
     free(text);
 }
 

@@ -8,7 +8,8 @@
 #define COLOR_DISTANCE 40.0
 #define GRAY_DISTANCE 25.0
 
-static const uint8_t states[] = {CHART_RUNNING, CHART_READY, CHART_BLOCKED, CHART_SYSTEM};
+static const uint8_t states[] = {THREAD_STATE_RUNNING, THREAD_STATE_RUNNABLE, THREAD_STATE_BLOCKED,
+                                 THREAD_STATE_OFF_CPU};
 enum { STATES = sizeof states };
 
 struct lab {

@@ -212,7 +212,7 @@ static float *band_rows_state_shares(struct view *view, const struct band_row *b
 {
     const struct result_table *t = &band_rows_find(view)->spells.table;
     const struct time_axis *axis = time_axis_of(view);
-    float *shares = g_new0(float, (size_t)MAX(width, 1) * INTERVAL_STATES);
+    float *shares = g_new0(float, (size_t)MAX(width, 1) * THREAD_STATES_DRAWN);
     struct state_interval spell;
     for (uint32_t i = band->first; axis && i < band->end; i++)
         if (state_interval_read_row(t, i, &spell))
@@ -245,7 +245,7 @@ static void band_rows_draw_intervals(struct view *view, cairo_t *cr, const struc
         int end = x + 1;
         while (end < width && state_interval_same_pixels(shares, x, end))
             end++;
-        state_interval_paint_shares(cr, shares + (size_t)x * INTERVAL_STATES, x, y, end - x,
+        state_interval_paint_shares(cr, shares + (size_t)x * THREAD_STATES_DRAWN, x, y, end - x,
                                     BAND_PX, theme.grey);
         x = end;
     }
@@ -428,11 +428,11 @@ void band_rows_print(struct view *view, FILE *f)
         const struct scene_row *r = &view->scene_cache.scene->rows[band->row];
         float *shares = band_rows_state_shares(view, band, width);
         fprintf(f, "row %u %s", r->line, r->label);
-        for (unsigned state = 0; state < INTERVAL_STATES; state++) {
+        for (unsigned state = 0; state < THREAD_STATES_DRAWN; state++) {
             double sum = 0;
             for (int x = names; x < width; x++)
-                sum += (double)shares[(size_t)x * INTERVAL_STATES + state];
-            fprintf(f, " %s %.1f", state_interval_state_key(state), sum);
+                sum += (double)shares[(size_t)x * THREAD_STATES_DRAWN + state];
+            fprintf(f, " %s %.1f", thread_state_words[state].key, sum);
         }
         fprintf(f, "\n");
         g_free(shares);

@@ -175,7 +175,7 @@ static double state_details_x(int64_t ns, int64_t from_ns, int64_t to_ns, int wi
 static void state_details_paint_bands(const struct state_details *d, cairo_t *cr, int width)
 {
     const struct result_table *t = &d->listed.table;
-    float *shares = g_new0(float, (size_t)MAX(width, 1) * INTERVAL_STATES);
+    float *shares = g_new0(float, (size_t)MAX(width, 1) * THREAD_STATES_DRAWN);
     struct state_interval spell;
     int64_t from, to;
     bool some = state_details_span(d, &from, &to);
@@ -185,7 +185,7 @@ static void state_details_paint_bands(const struct state_details *d, cairo_t *cr
                 shares, width, spell.state, state_details_x(spell.from_ns, from, to, width),
                 state_details_x(spell.from_ns + spell.took_ns, from, to, width));
     for (int x = 0; some && x < width; x++)
-        state_interval_paint_shares(cr, shares + (size_t)x * INTERVAL_STATES, x, 0, 1, BAND_PX,
+        state_interval_paint_shares(cr, shares + (size_t)x * THREAD_STATES_DRAWN, x, 0, 1, BAND_PX,
                                     d->view->viewer_settings.look.grey);
     g_free(shares);
 }

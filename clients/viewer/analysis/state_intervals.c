@@ -8,26 +8,18 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert((int)INTERVAL_UNKNOWN == (int)CHART_UNKNOWN &&
-                   (int)INTERVAL_STATES == (int)CHART_STATES,
-               "states of charts");
-
 const char *state_interval_state_name(unsigned state)
 {
-    return state == INTERVAL_UNKNOWN ? "unknown" : state_chart_word(state);
-}
-
-const char *state_interval_state_key(unsigned state)
-{
-    return state == INTERVAL_OFF_CPU ? "other_off_cpu" : state_interval_state_name(state);
+    return state == THREAD_STATE_UNATTRIBUTED ? thread_state_words[state].short_name
+                                              : thread_state_name(state);
 }
 
 static unsigned state_of(const char *word)
 {
-    for (unsigned i = 0; i < INTERVAL_STATES; i++)
+    for (unsigned i = 0; i < THREAD_STATES_DRAWN; i++)
         if (strcmp(state_interval_state_name(i), word) == 0)
             return i;
-    return INTERVAL_UNKNOWN;
+    return THREAD_STATE_UNATTRIBUTED;
 }
 
 /* The first columns of the table; more may follow. */
@@ -85,14 +77,15 @@ void state_interval_add_share(float *shares, int width, unsigned state, double f
     to = CLAMP(to, 0, width);
     for (int x = (int)floor(from); x < width && x < to; x++) {
         double begin = MAX(from, x), end = MIN(to, x + 1);
-        shares[(size_t)x * INTERVAL_STATES + state] += (float)MAX(end - begin, 0);
+        shares[(size_t)x * THREAD_STATES_DRAWN + state] += (float)MAX(end - begin, 0);
     }
 }
 
 bool state_interval_same_pixels(const float *shares, int one, int other)
 {
-    return memcmp(shares + (size_t)one * INTERVAL_STATES, shares + (size_t)other * INTERVAL_STATES,
-                  INTERVAL_STATES * sizeof *shares) == 0;
+    return memcmp(shares + (size_t)one * THREAD_STATES_DRAWN,
+                  shares + (size_t)other * THREAD_STATES_DRAWN,
+                  THREAD_STATES_DRAWN * sizeof *shares) == 0;
 }
 
 static void state_interval_fill_state(cairo_t *cr, unsigned state, double x, double y, double wide,
@@ -106,10 +99,10 @@ static void state_interval_fill_state(cairo_t *cr, unsigned state, double x, dou
 void state_interval_paint_shares(cairo_t *cr, const float *shares, double x, double y, double wide,
                                  double high, bool grey)
 {
-    float seen[INTERVAL_STATES];
+    float seen[THREAD_STATES_DRAWN];
     memcpy(seen, shares, sizeof seen);
     state_shares_visible(seen, (float)(1 / high));
-    for (unsigned i = 0; i < INTERVAL_STATES; i++) {
+    for (unsigned i = 0; i < THREAD_STATES_DRAWN; i++) {
         if (seen[i] > 0)
             state_interval_fill_state(cr, i, x, y, wide, (double)seen[i] * high, grey);
         y += (double)seen[i] * high;
@@ -120,7 +113,7 @@ double state_interval_draw_key(cairo_t *cr, double x, double y, bool dark, bool 
 {
     double v = dark ? 0.75 : 0.35, begin = x;
     x += 8;
-    for (unsigned i = 0; i < INTERVAL_STATES; i++) {
+    for (unsigned i = 0; i < THREAD_STATES_DRAWN; i++) {
         state_interval_fill_state(cr, i, x, y + 3, 12, 9, grey);
         cairo_set_source_rgb(cr, v, v, v);
         text_cache_show(cr, x + 16, y + 1, state_interval_state_name(i), 8, false);

@@ -4,19 +4,9 @@
 #define CLIENTS_VIEWER_ANALYSIS_STATE_INTERVALS_H
 
 #include "clients/connection/result_table.h"
+#include "wire/thread_state_names.h"
 
 #include <cairo.h>
-
-enum interval_state {
-    INTERVAL_CREATED,
-    INTERVAL_RUNNABLE,
-    INTERVAL_RUNNING,
-    INTERVAL_BLOCKED,
-    INTERVAL_OFF_CPU,
-    INTERVAL_EXITED,
-    INTERVAL_UNKNOWN,
-    INTERVAL_STATES
-};
 
 struct state_interval {
     uint32_t line, object; /* the thread; what it waits for, 0: nothing */
@@ -29,15 +19,15 @@ struct state_interval {
     struct event_id event; /* with which it began */
 };
 
-const char *state_interval_state_name(unsigned state); /* "running" */
-const char *state_interval_state_key(unsigned state);  /* the same without blanks, for tests */
+/* Returns "running"; "unknown" for a state that is none of enum thread_state_code. */
+const char *state_interval_state_name(unsigned state);
 bool state_interval_read_row(const struct result_table *table, uint32_t row,
                              /* returns false if the row is not an interval */
                              struct state_interval *spell);
 /* Returns "running since 1.250 ms, for 3.100 ms, from main (x.c:5) on" in new memory. */
 char *state_interval_describe(const struct table_names *names, const struct state_interval *spell);
 
-/* Adds an interval to the shares of pixels 0 .. width - 1, INTERVAL_STATES for each. */
+/* Adds an interval to the shares of pixels 0 .. width - 1, THREAD_STATES_DRAWN for each. */
 void state_interval_add_share(float *shares, int width, unsigned state, double from_px,
                               double to_px);
 bool state_interval_same_pixels(const float *shares, int one,

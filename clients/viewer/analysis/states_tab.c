@@ -42,18 +42,14 @@ static void overview_states_states_at(const struct state_bands *lives,
                                       const struct state_bands *seen, uint32_t row, uint32_t pixel,
                                       float *shares)
 {
-    static const uint8_t states[BAND_LIVINGS] = {
-        [BAND_LIVING_START] = INTERVAL_CREATED,     [BAND_LIVING_READY] = INTERVAL_RUNNABLE,
-        [BAND_LIVING_RUNNING] = INTERVAL_RUNNING,   [BAND_LIVING_MEETING] = INTERVAL_BLOCKED,
-        [BAND_LIVING_EXCLUSION] = INTERVAL_BLOCKED, [BAND_LIVING_TIMER] = INTERVAL_BLOCKED,
-        [BAND_LIVING_UNKNOWN] = INTERVAL_BLOCKED,   [BAND_LIVING_TERMINATE] = INTERVAL_EXITED,
-        [BAND_LIVING_SYSTEM] = INTERVAL_OFF_CPU};
     int at = measured_states_find_pixel(lives, seen, pixel);
-    for (unsigned i = 0; i < INTERVAL_STATES; i++)
+    for (unsigned i = 0; i < THREAD_STATES_DRAWN; i++)
         shares[i] = 0;
-    for (unsigned i = 0; at >= 0 && i < BAND_LIVINGS; i++)
-        shares[states[i]] +=
+    for (unsigned i = 0; at >= 0 && i < BAND_LIVINGS; i++) {
+        enum thread_state_code code = band_thread_state_code(i);
+        shares[code == THREAD_STATE_UNATTRIBUTED ? THREAD_STATE_BLOCKED : code] +=
             (float)lives->cells[(size_t)row * lives->pixels + (size_t)at].share[i] / 255;
+    }
 }
 
 /* ---- drawing ---- */
@@ -74,9 +70,9 @@ static void draw_row(struct view *view, cairo_t *cr, const struct state_bands *l
 {
     const struct state_bands *s = &view->overview.strip;
     double names = viewport_names_px(&view->viewport), wide = overview_width_px(view) / s->pixels;
-    float *all = g_new(float, (size_t)s->pixels *INTERVAL_STATES);
+    float *all = g_new(float, (size_t)s->pixels *THREAD_STATES_DRAWN);
     for (uint32_t i = 0; i < s->pixels; i++)
-        overview_states_states_at(lives, s, row, i, all + (size_t)i * INTERVAL_STATES);
+        overview_states_states_at(lives, s, row, i, all + (size_t)i * THREAD_STATES_DRAWN);
     char *name = overview_label(view, row);
     draw_name(view, cr, name, y, names);
     g_free(name);
@@ -84,7 +80,7 @@ static void draw_row(struct view *view, cairo_t *cr, const struct state_bands *l
         for (end = i + 1; end < s->pixels && state_interval_same_pixels(all, (int)i, (int)end);)
             end++;
         double x = round(names + i * wide);
-        state_interval_paint_shares(cr, all + (size_t)i * INTERVAL_STATES, x,
+        state_interval_paint_shares(cr, all + (size_t)i * THREAD_STATES_DRAWN, x,
                                     y + (ROW_PX - BAND_PX) / 2.0, round(names + end * wide) - x,
                                     BAND_PX, view->viewer_settings.look.grey);
     }
@@ -163,7 +159,7 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
     int row = lives && !keyboard ? row_at(lives, (int)(y / unit) / ROW_PX - 1) : -1;
     double at =
         (x / unit - viewport_names_px(&view->viewport)) / overview_width_px(view) * s->pixels;
-    float shares[INTERVAL_STATES];
+    float shares[THREAD_STATES_DRAWN];
     (void)widget;
     if (row < 0 || at < 0 || at >= s->pixels)
         return FALSE;
@@ -172,7 +168,7 @@ static gboolean on_tooltip(GtkWidget *widget, int x, int y, gboolean keyboard, G
     GString *text = g_string_new(name);
     g_free(name);
     const char *before = ": ";
-    for (unsigned i = 0; i < INTERVAL_STATES; i++) {
+    for (unsigned i = 0; i < THREAD_STATES_DRAWN; i++) {
         if (shares[i] < 0.005f)
             continue;
         g_string_append_printf(text, "%s%s %.0f %%", before, state_interval_state_name(i),
@@ -244,20 +240,20 @@ void overview_states_on_notification(struct view *view, enum notification what)
 void overview_states_print(struct view *view, FILE *f)
 {
     const struct state_bands *lives = measured_states_of(view), *s = &view->overview.strip;
-    float shares[INTERVAL_STATES];
+    float shares[THREAD_STATES_DRAWN];
     for (uint32_t row = 0; lives && row < lives->row_count; row++) {
-        double sums[INTERVAL_STATES] = {0};
+        double sums[THREAD_STATES_DRAWN] = {0};
         if (!measured_states_has_row(lives, row))
             continue;
         for (uint32_t i = 0; i < s->pixels; i++) {
             overview_states_states_at(lives, s, row, i, shares);
-            for (unsigned k = 0; k < INTERVAL_STATES; k++)
+            for (unsigned k = 0; k < THREAD_STATES_DRAWN; k++)
                 sums[k] += (double)shares[k];
         }
         fprintf(f, "row %u %s", lives->rows[row],
                 metadata_label(view_metadata(view), lives->rows[row]));
-        for (unsigned k = 0; k < INTERVAL_STATES; k++)
-            fprintf(f, " %s %.1f", state_interval_state_key(k), sums[k]);
+        for (unsigned k = 0; k < THREAD_STATES_DRAWN; k++)
+            fprintf(f, " %s %.1f", thread_state_words[k].key, sums[k]);
         fprintf(f, "\n");
     }
 }

@@ -214,13 +214,15 @@ static bool bands_view_append_shares(struct view *view, GString *text, const dou
     return any;
 }
 
-static const struct {
-    uint8_t is; /* an enum band_thread_state */
-    const char *name;
-} measured_names[] = {{BAND_LIVING_RUNNING, "running"},
-                      {BAND_LIVING_READY, "runnable"},
-                      {BAND_LIVING_SYSTEM, "off-CPU"}};
-#define MEASURED_NAMES (sizeof measured_names / sizeof *measured_names)
+/* Values of enum band_thread_state. */
+static const uint8_t measured_classes[] = {BAND_LIVING_RUNNING, BAND_LIVING_READY,
+                                           BAND_LIVING_SYSTEM};
+#define MEASURED_CLASSES (sizeof measured_classes / sizeof *measured_classes)
+
+static const char *measured_class_name(size_t i)
+{
+    return thread_state_words[band_thread_state_code(measured_classes[i])].short_name;
+}
 
 /* Appends how the running time of a thread was measured, where that is known. */
 static void bands_view_append_measured(struct view *view, GString *text, uint32_t row,
@@ -231,13 +233,13 @@ static void bands_view_append_measured(struct view *view, GString *text, uint32_
                  ? measured_states_find_pixel(lives, &view->overview.strip, pixel)
                  : -1;
     const char *before = "\nmeasured: ";
-    for (size_t i = 0; at >= 0 && i < MEASURED_NAMES; i++) {
+    for (size_t i = 0; at >= 0 && i < MEASURED_CLASSES; i++) {
         double percent =
-            lives->cells[row * (size_t)lives->pixels + (size_t)at].share[measured_names[i].is] /
+            lives->cells[row * (size_t)lives->pixels + (size_t)at].share[measured_classes[i]] /
             2.55;
         if (percent < 0.5)
             continue;
-        g_string_append_printf(text, "%s%s %.0f %%", before, measured_names[i].name, percent);
+        g_string_append_printf(text, "%s%s %.0f %%", before, measured_class_name(i), percent);
         before = ", ";
     }
 }
@@ -276,11 +278,11 @@ static void bands_view_print_measured(struct view *view, FILE *f)
         if (!measured_states_has_row(lives, row))
             continue;
         fprintf(f, "measured %s", metadata_label(view_metadata(view), lives->rows[row]));
-        for (size_t k = 0; k < MEASURED_NAMES; k++) {
+        for (size_t k = 0; k < MEASURED_CLASSES; k++) {
             double sum = 0;
             for (uint32_t i = 0; i < lives->pixels; i++)
-                sum += cells[i].share[measured_names[k].is] / 255.0 / lives->pixels;
-            fprintf(f, " %s %.4f", measured_names[k].name, sum);
+                sum += cells[i].share[measured_classes[k]] / 255.0 / lives->pixels;
+            fprintf(f, " %s %.4f", measured_class_name(k), sum);
         }
         fprintf(f, "\n");
     }

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "server/queries/attribution_cache.h"
+#include "wire/thread_state_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,10 +110,11 @@ const char *attribution_cells_class(unsigned class)
 
 void attribution_cells_add_delay(struct result_table *table)
 {
-    static const char *const columns[][2] = {{"resume_ns", "resume delay"},
-                                             {"runnable_ns", "runnable"},
-                                             {"wakeup_latency_ns", "wake-up latency"},
-                                             {"runnable_source", "source"}};
+    const struct thread_state_words *runnable = &thread_state_words[THREAD_STATE_RUNNABLE];
+    const char *const columns[][2] = {{"resume_ns", "resume delay"},
+                                      {runnable->column, runnable->name},
+                                      {"wakeup_latency_ns", "wake-up latency"},
+                                      {"runnable_source", "source"}};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         table_add_column(table, columns[i][0], columns[i][1], i < 3 ? TABLE_NS : TABLE_TEXT, NULL);
         table_detail(table);

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "server/queries/tables/lifetime_sweep.h"
+#include "wire/thread_state_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -414,13 +415,14 @@ static bool cpu_table_step(void *work, uint64_t *budget)
 static void add_columns(struct result_table *t, const struct placement_names *places)
 {
     static const char source[] = "placement";
+    const struct thread_state_words *running = &thread_state_words[THREAD_STATE_RUNNING];
     const struct column_definition columns[] = {
         [CPU_TABLE_ON] = {"processor", placement_names_kind(places), .kind = TABLE_TEXT,
                           .source = source},
         [CPU_TABLE_THREAD] = {"thread", "thread", .kind = TABLE_LINE},
         [CPU_TABLE_CLUSTER] = {"cluster", "cluster", .kind = TABLE_TEXT, .source = source,
                                .detail = !placement_names_has_clusters(places)},
-        [CPU_TABLE_RUNNING] = {"running_ns", "running", .kind = TABLE_NS, .source = source},
+        [CPU_TABLE_RUNNING] = {running->column, running->name, .kind = TABLE_NS, .source = source},
         [CPU_TABLE_TIMES] = {"intervals", "intervals", .kind = TABLE_COUNT, .source = source},
         [CPU_TABLE_CAME] = {"migrations", "migrations", .kind = TABLE_COUNT, .source = source},
         [CPU_TABLE_THREADS] = {"threads", "threads", .kind = TABLE_COUNT, .source = source},

@@ -26,7 +26,7 @@ static void states_table_add_details(struct result_table *t, unsigned state, con
                                                                           "count", "min", "max"};
     for (unsigned i = 0; i < 3; i++) {
         char name[40], title[40];
-        snprintf(name, sizeof name, "%s_%s", thread_state_key(state), names[i]);
+        snprintf(name, sizeof name, "%s_%s", thread_state_words[state].key, names[i]);
         snprintf(title, sizeof title, "%s %s", thread_state_name(state), titles[i]);
         table_add_column(t, name, title, i ? TABLE_NS : TABLE_COUNT,
                          state == THREAD_STATE_RUNNING ? source : NULL);
@@ -44,12 +44,9 @@ static bool states_table_has_details(unsigned state)
 static void states_table_add_columns(struct result_table *t, const char *source)
 {
     table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
-    for (unsigned state = 0; state < THREAD_STATES; state++) {
-        char name[40];
-        snprintf(name, sizeof name, "%s_ns", thread_state_key(state));
-        table_add_column(t, name, thread_state_name(state), TABLE_NS,
+    for (unsigned state = 0; state < THREAD_STATES; state++)
+        table_add_column(t, thread_state_words[state].column, thread_state_name(state), TABLE_NS,
                          states_table_is_split(state) ? source : NULL);
-    }
     table_add_column(t, "lifetime_ns", "lifetime", TABLE_NS, NULL);
     for (unsigned state = 0; state < THREAD_STATES; state++)
         if (states_table_has_details(state))
