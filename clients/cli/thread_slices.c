@@ -2,6 +2,7 @@
 
 #include "config/target.h"
 #include "base/alloc.h"
+#include "render/legend.h"
 #include "wire/thread_state_names.h"
 
 #include <stdlib.h>
@@ -150,7 +151,7 @@ static void thread_slices_set_use(struct thread_slices *t, const struct event_in
     if (e->in.active || e->in.away)
         add_name(&names, xstrdup("in use"));
     else if (e->in.blocked)
-        add_name(&names, xstrdup("only blocked threads"));
+        add_name(&names, xstrdup(legend_style_words[STYLE_DASHED]));
     thread_slices_set_open_names(t, e->at.line, names);
 }
 

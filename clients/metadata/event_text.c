@@ -89,14 +89,13 @@ void duration_text(char *s, size_t size, int64_t ns)
 {
     double value = (double)(ns < 0 ? -ns : ns);
     long long seconds = (long long)(value / 1e9);
-    if (value < 1000)
-        snprintf(s, size, "%.0f ns", value);
-    else if (value < 999500)
-        three_digits(s, size, value / 1e3, "µs");
-    else if (value < 999.5e6)
-        three_digits(s, size, value / 1e6, "ms");
+    size_t unit = TIME_UNITS - 1;
+    while (unit && value >= 999.5 * (double)time_units[unit].ns)
+        unit--;
+    if (unit == TIME_UNITS - 1)
+        snprintf(s, size, "%.0f %s", value, time_units[unit].name);
     else if (seconds < 600)
-        three_digits(s, size, value / 1e9, "s");
+        three_digits(s, size, value / (double)time_units[unit].ns, time_units[unit].name);
     else if (seconds < 36000)
         snprintf(s, size, "%lld min %lld s", seconds / 60, seconds % 60);
     else

@@ -1,6 +1,7 @@
 #include "clients/viewer/diagram/wait_cause.h"
 
 #include "base/alloc.h"
+#include "clients/metadata/event_text.h"
 #include "clients/connection/result_table.h"
 #include "clients/viewer/diagram/go_to.h"
 #include "clients/viewer/diagram/viewer.h"
@@ -31,10 +32,9 @@ static void wait_summary_append(struct wait_summary_text_buffer *buffer, char *m
 
 static char *wait_summary_duration_text(double ns)
 {
-    return ns < 1e3   ? xasprintf("%.0f ns", ns)
-           : ns < 1e6 ? xasprintf("%.1f µs", ns / 1e3)
-           : ns < 1e9 ? xasprintf("%.1f ms", ns / 1e6)
-                      : xasprintf("%.2f s", ns / 1e9);
+    char text[40];
+    duration_text(text, sizeof text, (int64_t)(ns + 0.5));
+    return xstrdup(text);
 }
 
 /* Columns of the table that the text mentions. */

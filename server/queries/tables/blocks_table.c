@@ -257,15 +257,15 @@ static const struct {
     const char *name, *title;
     enum table_kind kind;
     bool detail, guessed; /* guessed: inferred from the code */
-} columns[] = {[BLOCK] = {"block", "block", TABLE_STEP, false, false},
-               [LINES] = {"lines", "lines", TABLE_TEXT, false, true},
-               [FROM] = {"from", "from", TABLE_PLACE, true, false},
-               [UNTIL] = {"until", "until", TABLE_PLACE, true, true},
-               [AFTER] = {"after", "after", TABLE_PLACE, false, false},
-               [PARENT] = {"caller", "caller", TABLE_PLACE, false, false},
-               [TIMES] = {"count", "count", TABLE_COUNT, false, false},
-               [SELF] = {"self_ns", "self", TABLE_NS, false, false},
-               [MEAN] = {"mean_ns", "mean", TABLE_NS, false, false},
+} columns[] = {[BLOCK] = {"block", NULL, TABLE_STEP, false, false},
+               [LINES] = {"lines", NULL, TABLE_TEXT, false, true},
+               [FROM] = {"from", NULL, TABLE_PLACE, true, false},
+               [UNTIL] = {"until", NULL, TABLE_PLACE, true, true},
+               [AFTER] = {"after", NULL, TABLE_PLACE, false, false},
+               [PARENT] = {"caller", NULL, TABLE_PLACE, false, false},
+               [TIMES] = {"count", NULL, TABLE_COUNT, false, false},
+               [SELF] = {"self_ns", NULL, TABLE_NS, false, false},
+               [MEAN] = {"mean_ns", NULL, TABLE_NS, false, false},
                [SHARE] = {"self_share", "%", TABLE_SHARE, false, false},
                [UNASSIGNED] = {"unassigned_ns", "in no block", TABLE_NS, true, false}};
 

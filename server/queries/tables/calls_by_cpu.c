@@ -232,9 +232,9 @@ static void add_columns(struct result_table *t, const struct placement_names *pl
     static const char source[] = "call records; placement";
     const struct column_definition columns[] = {
         [ON] = {"processor", placement_names_kind(places), .kind = TABLE_TEXT, .source = source},
-        [SCOPE] = {"function", "function", .kind = TABLE_PLACE, .source = source},
+        [SCOPE] = {"function", .kind = TABLE_PLACE, .source = source},
         [CALLS] = {"calls_n", "calls", .kind = TABLE_COUNT, .source = source},
-        [SELF] = {"self_ns", "self", .kind = TABLE_FINE, .source = source},
+        [SELF] = {"self_ns", .kind = TABLE_FINE, .source = source},
     };
     table_add_columns(t, columns, sizeof columns / sizeof *columns);
 }

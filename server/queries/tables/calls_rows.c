@@ -42,30 +42,30 @@ static const struct {
     const char *name, *title;
     enum table_kind kind;
     enum callrows_seen seen;
-} columns[] = {[SCOPE] = {"function", "function", TABLE_PLACE, IN_BOTH},
-               [PARENT] = {"caller", "caller", TABLE_PLACE, IN_NONE},
-               [CALLS] = {"calls", "calls", TABLE_COUNT, IN_BOTH},
-               [CONCURRENT] = {"concurrent", "concurrent", TABLE_COUNT, IN_SUMS},
-               [SELF] = {"self_ns", "self", TABLE_NS, IN_SUMS},
+} columns[] = {[SCOPE] = {"function", NULL, TABLE_PLACE, IN_BOTH},
+               [PARENT] = {"caller", NULL, TABLE_PLACE, IN_NONE},
+               [CALLS] = {"calls", NULL, TABLE_COUNT, IN_BOTH},
+               [CONCURRENT] = {"concurrent", NULL, TABLE_COUNT, IN_SUMS},
+               [SELF] = {"self_ns", NULL, TABLE_NS, IN_SUMS},
                [SELF_SHARE] = {"self_share", "%", TABLE_SHARE, IN_SUMS},
-               [NET] = {"net_ns", "net", TABLE_NS, IN_SUMS},
-               [TOTAL] = {"total_ns", "total", TABLE_NS, IN_BOTH},
+               [NET] = {"net_ns", NULL, TABLE_NS, IN_SUMS},
+               [TOTAL] = {"total_ns", NULL, TABLE_NS, IN_BOTH},
                [TOTAL_SHARE] = {"total_share", "%", TABLE_SHARE, IN_SUMS},
                [CPU] = {"cpu_ns", "CPU", TABLE_NS, IN_BOTH},
-               [MEAN] = {"mean_ns", "mean", TABLE_NS, IN_BOTH},
-               [MIN] = {"min_ns", "min", TABLE_NS, IN_BOTH},
-               [MAX] = {"max_ns", "max", TABLE_NS, IN_BOTH},
+               [MEAN] = {"mean_ns", NULL, TABLE_NS, IN_BOTH},
+               [MIN] = {"min_ns", NULL, TABLE_NS, IN_BOTH},
+               [MAX] = {"max_ns", NULL, TABLE_NS, IN_BOTH},
                [CPU_MEAN] = {"cpu_mean_ns", "CPU mean", TABLE_NS, IN_TIMES},
                [CPU_MIN] = {"cpu_min_ns", "CPU min", TABLE_NS, IN_TIMES},
                [CPU_MAX] = {"cpu_max_ns", "CPU max", TABLE_NS, IN_TIMES},
-               [MARK] = {"flags", "flags", TABLE_TEXT, IN_BOTH},
-               [CYCLE] = {"cycle", "cycle", TABLE_COUNT, IN_TIMES},
+               [MARK] = {"flags", NULL, TABLE_TEXT, IN_BOTH},
+               [CYCLE] = {"cycle", NULL, TABLE_COUNT, IN_TIMES},
                [MEASURING] = {"overhead_ns", "instrumentation overhead", TABLE_NS, IN_NONE},
-               [LIFE] = {"lifetime_ns", "lifetime", TABLE_NS, IN_NONE},
+               [LIFE] = {"lifetime_ns", NULL, TABLE_NS, IN_NONE},
                [UNACCOUNTED] = {"unaccounted_ns", "outside functions", TABLE_NS, IN_NONE},
                [COUNTED] = {"untimed", "counted, not timed", TABLE_COUNT, IN_NONE},
                [SINCE] = {"untimed_since_ns", "since", TABLE_NS, IN_NONE},
-               [NESTED] = {"nested_ns", "nested", TABLE_NS, IN_NONE}};
+               [NESTED] = {"nested_ns", NULL, TABLE_NS, IN_NONE}};
 
 void calls_rows_columns(struct result_table *t, bool times, bool overlaps)
 {

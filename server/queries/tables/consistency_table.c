@@ -183,12 +183,12 @@ enum consistency_column { RULE, THREAD, IS, SHOULD, EVENT, COUNT, SHOULD_COUNT }
 
 static const struct column_definition consistency_table_columns[] = {
     [RULE] = {"rule", "violated rule", .kind = TABLE_TEXT},
-    [THREAD] = {"thread", "thread", .kind = TABLE_LINE},
-    [IS] = {"actual_ns", "actual", .kind = TABLE_NS},
-    [SHOULD] = {"expected_ns", "expected", .kind = TABLE_NS},
-    [EVENT] = {"event", "event", .kind = TABLE_EVENT},
-    [COUNT] = {"actual_count", "actual count", .kind = TABLE_COUNT},
-    [SHOULD_COUNT] = {"expected_count", "expected count", .kind = TABLE_COUNT},
+    [THREAD] = {"thread", .kind = TABLE_LINE},
+    [IS] = {"actual_ns", .kind = TABLE_NS},
+    [SHOULD] = {"expected_ns", .kind = TABLE_NS},
+    [EVENT] = {"event", .kind = TABLE_EVENT},
+    [COUNT] = {"actual_count", .kind = TABLE_COUNT},
+    [SHOULD_COUNT] = {"expected_count", .kind = TABLE_COUNT},
 };
 
 struct consistency_work {

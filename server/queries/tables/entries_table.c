@@ -105,12 +105,12 @@ enum entries_column { SCOPE, IS, AT, TOOK, THREAD, DEPTH };
 
 static const char recorded[] = "call records";
 static const struct column_definition entries_table_columns[] = {
-    [SCOPE] = {"function", "function", .kind = TABLE_PLACE, .source = recorded},
-    [IS] = {"kind", "kind", .kind = TABLE_TEXT, .source = recorded},
-    [AT] = {"start_ns", "start", .kind = TABLE_FINE, .source = recorded},
-    [TOOK] = {"duration_ns", "duration", .kind = TABLE_FINE, .source = recorded},
-    [THREAD] = {"thread", "thread", .kind = TABLE_LINE, .source = recorded},
-    [DEPTH] = {"depth", "depth", .kind = TABLE_COUNT, .source = recorded, .detail = true},
+    [SCOPE] = {"function", .kind = TABLE_PLACE, .source = recorded},
+    [IS] = {"kind", .kind = TABLE_TEXT, .source = recorded},
+    [AT] = {"start_ns", .kind = TABLE_FINE, .source = recorded},
+    [TOOK] = {"duration_ns", .kind = TABLE_FINE, .source = recorded},
+    [THREAD] = {"thread", .kind = TABLE_LINE, .source = recorded},
+    [DEPTH] = {"depth", .kind = TABLE_COUNT, .source = recorded, .detail = true},
 };
 
 struct entries_flow {

@@ -137,10 +137,10 @@ enum { BY_EVENT, BY_TIME, BY_ORDER };
 enum function_time_column { THREAD, FROM, UNTIL, SHARE, UNTIL_EVENT, COLUMNS };
 
 static const struct column_definition function_time_columns[COLUMNS] = {
-    [THREAD] = {"thread", "thread", .kind = TABLE_LINE, .source = "regions"},
-    [FROM] = {"from", "from", .kind = TABLE_COUNT, .source = "regions"},
-    [UNTIL] = {"until", "until", .kind = TABLE_COUNT, .source = "regions"},
-    [SHARE] = {"share", "share", .kind = TABLE_SHARE, .source = "regions"},
+    [THREAD] = {"thread", .kind = TABLE_LINE, .source = "regions"},
+    [FROM] = {"from", .kind = TABLE_COUNT, .source = "regions"},
+    [UNTIL] = {"until", .kind = TABLE_COUNT, .source = "regions"},
+    [SHARE] = {"share", .kind = TABLE_SHARE, .source = "regions"},
     [UNTIL_EVENT] = {"until_event", "until", .kind = TABLE_EVENT, .source = "regions"},
 };
 

@@ -10,10 +10,10 @@
 enum knots_column { KNOT, THREAD, HELD, WAITED, RUNNER, SHARE };
 
 static const struct column_definition knots_table_columns[] = {
-    [KNOT] = {"knot", "knot", .kind = TABLE_COUNT},
-    [THREAD] = {"thread", "thread", .kind = TABLE_LINE},
+    [KNOT] = {"knot", .kind = TABLE_COUNT},
+    [THREAD] = {"thread", .kind = TABLE_LINE},
     [HELD] = {"delayed_others_ns", "others waited", .kind = TABLE_NS},
-    [WAITED] = {"waited_ns", "waited", .kind = TABLE_NS},
+    [WAITED] = {"waited_ns", .kind = TABLE_NS},
     [RUNNER] = {"runner", "while running", .kind = TABLE_LINE},
     [SHARE] = {"share", "% of its waits", .kind = TABLE_SHARE},
 };

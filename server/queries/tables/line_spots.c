@@ -109,17 +109,17 @@ static void add_columns(struct result_table *t)
         const char *name, *title;
         enum table_kind kind;
         bool hooks; /* only for programs that measure their calls */
-    } columns[COLUMNS] = {[WHAT] = {"kind", "kind", TABLE_TEXT, false},
+    } columns[COLUMNS] = {[WHAT] = {"kind", NULL, TABLE_TEXT, false},
                           [PLACE] = {"place", "location", TABLE_PLACE, false},
-                          [UNTIL] = {"until", "until", TABLE_PLACE, false},
-                          [OF] = {"of", "of", TABLE_PLACE, false},
-                          [CALLS] = {"calls", "calls", TABLE_COUNT, true},
-                          [SELF] = {"self_ns", "self", TABLE_NS, true},
-                          [CALLED] = {"called_ns", "called", TABLE_NS, true},
-                          [TOTAL] = {"total_ns", "total", TABLE_NS, true},
-                          [RAN] = {"ran_ns", "ran", TABLE_NS, false},
-                          [WAITED] = {"waited_ns", "waited", TABLE_NS, false},
-                          [WAITS] = {"waits", "waits", TABLE_COUNT, false},
+                          [UNTIL] = {"until", NULL, TABLE_PLACE, false},
+                          [OF] = {"of", NULL, TABLE_PLACE, false},
+                          [CALLS] = {"calls", NULL, TABLE_COUNT, true},
+                          [SELF] = {"self_ns", NULL, TABLE_NS, true},
+                          [CALLED] = {"called_ns", NULL, TABLE_NS, true},
+                          [TOTAL] = {"total_ns", NULL, TABLE_NS, true},
+                          [RAN] = {"ran_ns", NULL, TABLE_NS, false},
+                          [WAITED] = {"waited_ns", NULL, TABLE_NS, false},
+                          [WAITS] = {"waits", NULL, TABLE_COUNT, false},
                           [MADE] = {"caused_wait_ns", "delay caused to others", TABLE_NS, false},
                           [PATH] = {"path_ns", "on critical path", TABLE_NS, false}};
     for (size_t i = 0; i < COLUMNS; i++)

@@ -154,27 +154,27 @@ static const struct {
     enum table_kind kind;
     unsigned seen;
 } columns[COLUMNS] = {
-    [SCOPE] = {"function", "function", TABLE_PLACE, OF_ALL},
-    [THREAD] = {"thread", "thread", TABLE_LINE, OF_ALL},
+    [SCOPE] = {"function", NULL, TABLE_PLACE, OF_ALL},
+    [THREAD] = {"thread", NULL, TABLE_LINE, OF_ALL},
     [BLOCKS] = {"unfreed_blocks", "not freed", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
     [BYTES] = {"unfreed_bytes", "bytes not freed", TABLE_COUNT, OF_ALL},
-    [USABLE] = {"usable", "usable", TABLE_COUNT, OF_BLOCKS},
+    [USABLE] = {"usable", NULL, TABLE_COUNT, OF_BLOCKS},
     [ELSEWHERE] = {"freed_by_other_thread", "freed by other threads", TABLE_COUNT,
                    OF_SUMS | OF_PLACES | OF_LIBRARIES},
     [ELSEWHERE_BYTES] = {"freed_by_other_thread_bytes", "bytes freed by other threads", TABLE_COUNT,
                          0},
     [TEMPORARIES] = {"temporaries", "temporary", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
     [NULLS] = {"nulls", "free(NULL)", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
-    [TAKEN] = {"allocations", "allocations", TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
+    [TAKEN] = {"allocations", NULL, TABLE_COUNT, OF_SUMS | OF_PLACES | OF_LIBRARIES},
     [TAKEN_BYTES] = {"allocated_bytes", "bytes allocated", TABLE_COUNT,
                      OF_SUMS | OF_PLACES | OF_LIBRARIES},
-    [MOST] = {"peak_bytes", "peak bytes", TABLE_COUNT, 0},
-    [FAULT] = {"error", "error", TABLE_TEXT, OF_PLACES},
-    [BEFORE] = {"first_freed_at", "first freed at", TABLE_PLACE, 0},
-    [ADDRESS] = {"address", "address", TABLE_TEXT, OF_BLOCKS},
+    [MOST] = {"peak_bytes", NULL, TABLE_COUNT, 0},
+    [FAULT] = {"error", NULL, TABLE_TEXT, OF_PLACES},
+    [BEFORE] = {"first_freed_at", NULL, TABLE_PLACE, 0},
+    [ADDRESS] = {"address", NULL, TABLE_TEXT, OF_BLOCKS},
     [AT] = {"allocated_ns", "allocated at", TABLE_NS, OF_BLOCKS},
-    [LIBRARY] = {"library", "library", TABLE_TEXT, OF_LIBRARIES},
-    [PROCESS] = {"program", "program", TABLE_TEXT, 0},
+    [LIBRARY] = {"library", NULL, TABLE_TEXT, OF_LIBRARIES},
+    [PROCESS] = {"program", NULL, TABLE_TEXT, 0},
 };
 
 static bool memory_table_is_by(const struct table_view *view, const char *kind)

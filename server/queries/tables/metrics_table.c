@@ -208,19 +208,19 @@ static bool metrics_table_step(void *work, uint64_t *budget)
 /* ---- table ---- */
 
 static const struct column_definition metrics_table_columns[] = {
-    [METER_NAME] = {"metric", "metric", .kind = TABLE_TEXT},
-    [METER_THREAD] = {"thread", "thread", .kind = TABLE_LINE},
+    [METER_NAME] = {"metric", .kind = TABLE_TEXT},
+    [METER_THREAD] = {"thread", .kind = TABLE_LINE},
     [METER_AMOUNT] = {"value", "total", .kind = TABLE_TEXT},
-    [METER_TIMES] = {"count", "count", .kind = TABLE_COUNT},
-    [METER_EACH] = {"mean_text", "mean", .kind = TABLE_TEXT},
-    [METER_GREATEST] = {"max_text", "max", .kind = TABLE_TEXT},
-    [METER_UNIT] = {"unit", "unit", .kind = TABLE_TEXT, .detail = true},
-    [METER_TOTAL] = {"total", "total", .kind = TABLE_COUNT, .detail = true},
-    [METER_LAST] = {"last", "last", .kind = TABLE_COUNT, .detail = true},
-    [METER_LEAST] = {"min", "min", .kind = TABLE_COUNT, .detail = true},
-    [METER_MOST] = {"max", "max", .kind = TABLE_COUNT, .detail = true},
-    [METER_MEAN] = {"mean", "mean", .kind = TABLE_COUNT, .detail = true},
-    [METER_KIND] = {"kind", "kind", .kind = TABLE_TEXT, .detail = true},
+    [METER_TIMES] = {"count", .kind = TABLE_COUNT},
+    [METER_EACH] = {"mean_text", .kind = TABLE_TEXT},
+    [METER_GREATEST] = {"max_text", .kind = TABLE_TEXT},
+    [METER_UNIT] = {"unit", .kind = TABLE_TEXT, .detail = true},
+    [METER_TOTAL] = {"total", .kind = TABLE_COUNT, .detail = true},
+    [METER_LAST] = {"last", .kind = TABLE_COUNT, .detail = true},
+    [METER_LEAST] = {"min", .kind = TABLE_COUNT, .detail = true},
+    [METER_MOST] = {"max", .kind = TABLE_COUNT, .detail = true},
+    [METER_MEAN] = {"mean", .kind = TABLE_COUNT, .detail = true},
+    [METER_KIND] = {"kind", .kind = TABLE_TEXT, .detail = true},
     [METER_GOOD] = {"better", "better when", .kind = TABLE_TEXT, .detail = true},
 };
 

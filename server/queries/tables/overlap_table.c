@@ -40,8 +40,8 @@ enum bounds_column {
 
 #define BOUNDS_SOURCE "instrumented calls"
 static const struct column_definition time_bounds_columns[] = {
-    [BOUNDS_SCOPE] = {"function", "function", .kind = TABLE_PLACE, .source = BOUNDS_SOURCE},
-    [BOUNDS_CALLS] = {"calls", "calls", .kind = TABLE_COUNT, .source = BOUNDS_SOURCE},
+    [BOUNDS_SCOPE] = {"function", .kind = TABLE_PLACE, .source = BOUNDS_SOURCE},
+    [BOUNDS_CALLS] = {"calls", .kind = TABLE_COUNT, .source = BOUNDS_SOURCE},
     [BOUNDS_MIN] = {"elapsed_min_ns", "elapsed (lower bound)", .kind = TABLE_NS,
                     .source = BOUNDS_SOURCE},
     [BOUNDS_MAX] = {"elapsed_max_ns", "upper bound", .kind = TABLE_NS, .source = BOUNDS_SOURCE},
@@ -215,13 +215,13 @@ static void add_columns(struct result_table *t, bool with)
 {
     static const char source[] = "call records";
     const struct column_definition columns[] = {
-        [SCOPE] = {"function", "function", .kind = TABLE_PLACE, .source = source},
-        [CALLS] = {"calls", "calls", .kind = TABLE_COUNT, .source = source},
-        [TOGETHER] = {"overlap_ns", "overlap", .kind = TABLE_NS, .source = source, .detail = !with},
+        [SCOPE] = {"function", .kind = TABLE_PLACE, .source = source},
+        [CALLS] = {"calls", .kind = TABLE_COUNT, .source = source},
+        [TOGETHER] = {"overlap_ns", .kind = TABLE_NS, .source = source, .detail = !with},
         [SHARE] = {"overlap_share", "%", .kind = TABLE_SHARE, .source = source, .detail = !with},
-        [ELAPSED] = {"elapsed_ns", "elapsed", .kind = TABLE_NS, .source = source},
+        [ELAPSED] = {"elapsed_ns", .kind = TABLE_NS, .source = source},
         [THREADS] = {"thread_ns", "summed over threads", .kind = TABLE_NS, .source = source},
-        [MEAN] = {"parallelism", "parallelism", .kind = TABLE_COUNT, .source = source},
+        [MEAN] = {"parallelism", .kind = TABLE_COUNT, .source = source},
     };
     table_add_columns(t, columns, sizeof columns / sizeof *columns);
 }

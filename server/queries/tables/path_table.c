@@ -61,16 +61,16 @@ static const struct column_definition path_table_columns[COLUMNS] = {
     [PATH_NS] = {"critical_path_ns", "on path", .kind = TABLE_NS},
     [SHARE] = {"share", "% of path", .kind = TABLE_SHARE},
     [TOTAL_NS] = {"total_ns", "all threads", .kind = TABLE_NS},
-    [IMBALANCE] = {"imbalance_ns", "imbalance", .kind = TABLE_NS},
-    [SLACK] = {"slack_ns", "slack", .kind = TABLE_NS},
+    [IMBALANCE] = {"imbalance_ns", .kind = TABLE_NS},
+    [SLACK] = {"slack_ns", .kind = TABLE_NS},
     [ZERO_NS] = {"whatif_gain_ns", "what-if gain", .kind = TABLE_NS,
                  .source = "recorded lock acquisition order"},
-    [CODE] = {"code", "code", .kind = TABLE_COUNT, .detail = true},
-    [LENGTH] = {"length_ns", "length", .kind = TABLE_NS, .detail = true},
-    [WORK] = {"work_ns", "work", .kind = TABLE_NS, .detail = true},
-    [SPAN_NS] = {"span_ns", "span", .kind = TABLE_NS, .detail = true},
+    [CODE] = {"code", .kind = TABLE_COUNT, .detail = true},
+    [LENGTH] = {"length_ns", .kind = TABLE_NS, .detail = true},
+    [WORK] = {"work_ns", .kind = TABLE_NS, .detail = true},
+    [SPAN_NS] = {"span_ns", .kind = TABLE_NS, .detail = true},
     [BOUND] = {"bound_n", "bound", .kind = TABLE_SHARE, .detail = true},
-    [HOPS] = {"hops", "hops", .kind = TABLE_COUNT, .detail = true},
+    [HOPS] = {"hops", .kind = TABLE_COUNT, .detail = true},
     [IF_NS] = {"if_ns", "what-if", .kind = TABLE_NS, .detail = true},
     [CATEGORY] = {"of", "category", .kind = TABLE_TEXT, .detail = true},
 };
@@ -79,12 +79,12 @@ static const struct column_definition path_table_columns[COLUMNS] = {
 enum path_piece_column { PIECE_THREAD, PIECE_NS, PIECE_STEP, PIECE_FROM, PIECE_KIND, PIECE_END };
 
 static const struct column_definition path_table_piece_columns[] = {
-    [PIECE_THREAD] = {"thread", "thread", .kind = TABLE_LINE},
+    [PIECE_THREAD] = {"thread", .kind = TABLE_LINE},
     [PIECE_NS] = {"critical_path_ns", "on path", .kind = TABLE_NS},
     [PIECE_STEP] = {"segment", "code segment", .kind = TABLE_STEP},
-    [PIECE_FROM] = {"from_ns", "from", .kind = TABLE_NS},
-    [PIECE_KIND] = {"kind", "kind", .kind = TABLE_TEXT},
-    [PIECE_END] = {"end_event", "end event", .kind = TABLE_EVENT},
+    [PIECE_FROM] = {"from_ns", .kind = TABLE_NS},
+    [PIECE_KIND] = {"kind", .kind = TABLE_TEXT},
+    [PIECE_END] = {"end_event", .kind = TABLE_EVENT},
 };
 
 static void add_columns(const struct path_work *w, struct result_table *t, bool threads)
@@ -92,9 +92,9 @@ static void add_columns(const struct path_work *w, struct result_table *t, bool 
     struct column_definition columns[COLUMNS];
     memcpy(columns, path_table_columns, sizeof columns);
     if (w->kinds)
-        columns[WHAT] = (struct column_definition){"category", "category", .kind = TABLE_TEXT};
+        columns[WHAT] = (struct column_definition){"category", .kind = TABLE_TEXT};
     else if (threads)
-        columns[WHAT] = (struct column_definition){"thread", "thread", .kind = TABLE_LINE};
+        columns[WHAT] = (struct column_definition){"thread", .kind = TABLE_LINE};
     columns[ZERO_NS].detail = w->zeros == UINT64_MAX;
     table_add_columns(t, columns, COLUMNS);
 }

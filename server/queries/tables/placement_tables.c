@@ -175,12 +175,11 @@ enum placement_column {
 
 static const struct column_definition placement_table_columns[PLACEMENT_TABLE_COLUMNS] = {
     [PLACEMENT_TABLE_ON] = {"worker", "worker thread", .kind = TABLE_TEXT, .source = "placement"},
-    [PLACEMENT_TABLE_CLUSTER] = {"cluster", "cluster", .kind = TABLE_TEXT, .source = "placement"},
-    [PLACEMENT_TABLE_TASK] = {"thread", "thread", .kind = TABLE_LINE, .source = "placement"},
-    [PLACEMENT_TABLE_FROM] = {"from_ns", "from", .kind = TABLE_NS, .source = "placement"},
-    [PLACEMENT_TABLE_TOOK] = {"duration_ns", "duration", .kind = TABLE_NS, .source = "placement"},
-    [PLACEMENT_TABLE_CAME] = {"migrated_from", "migrated from", .kind = TABLE_TEXT,
-                              .source = "placement"},
+    [PLACEMENT_TABLE_CLUSTER] = {"cluster", .kind = TABLE_TEXT, .source = "placement"},
+    [PLACEMENT_TABLE_TASK] = {"thread", .kind = TABLE_LINE, .source = "placement"},
+    [PLACEMENT_TABLE_FROM] = {"from_ns", .kind = TABLE_NS, .source = "placement"},
+    [PLACEMENT_TABLE_TOOK] = {"duration_ns", .kind = TABLE_NS, .source = "placement"},
+    [PLACEMENT_TABLE_CAME] = {"migrated_from", .kind = TABLE_TEXT, .source = "placement"},
 };
 
 struct placement_row {
@@ -419,13 +418,13 @@ static void add_columns(struct result_table *t, const struct placement_names *pl
     const struct column_definition columns[] = {
         [CPU_TABLE_ON] = {"processor", placement_names_kind(places), .kind = TABLE_TEXT,
                           .source = source},
-        [CPU_TABLE_THREAD] = {"thread", "thread", .kind = TABLE_LINE},
-        [CPU_TABLE_CLUSTER] = {"cluster", "cluster", .kind = TABLE_TEXT, .source = source,
+        [CPU_TABLE_THREAD] = {"thread", .kind = TABLE_LINE},
+        [CPU_TABLE_CLUSTER] = {"cluster", .kind = TABLE_TEXT, .source = source,
                                .detail = !placement_names_has_clusters(places)},
         [CPU_TABLE_RUNNING] = {running->column, running->name, .kind = TABLE_NS, .source = source},
-        [CPU_TABLE_TIMES] = {"intervals", "intervals", .kind = TABLE_COUNT, .source = source},
-        [CPU_TABLE_CAME] = {"migrations", "migrations", .kind = TABLE_COUNT, .source = source},
-        [CPU_TABLE_THREADS] = {"threads", "threads", .kind = TABLE_COUNT, .source = source},
+        [CPU_TABLE_TIMES] = {"intervals", .kind = TABLE_COUNT, .source = source},
+        [CPU_TABLE_CAME] = {"migrations", .kind = TABLE_COUNT, .source = source},
+        [CPU_TABLE_THREADS] = {"threads", .kind = TABLE_COUNT, .source = source},
     };
     table_add_columns(t, columns, sizeof columns / sizeof *columns);
 }

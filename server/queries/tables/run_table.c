@@ -25,17 +25,17 @@ enum run_column {
 };
 
 static const struct column_definition run_table_columns[] = {
-    [RUN] = {"run", "run", .kind = TABLE_TEXT},
-    [PROGRAM] = {"program", "program", .kind = TABLE_TEXT},
-    [ARGUMENTS] = {"arguments", "arguments", .kind = TABLE_TEXT},
+    [RUN] = {"run", .kind = TABLE_TEXT},
+    [PROGRAM] = {"program", .kind = TABLE_TEXT},
+    [ARGUMENTS] = {"arguments", .kind = TABLE_TEXT},
     [BEGAN] = {"start", "start time", .kind = TABLE_TEXT},
     [WALL] = {"wall_ns", "start time", .kind = TABLE_NS, .detail = true},
-    [TOOK] = {"duration_ns", "duration", .kind = TABLE_NS},
-    [THREADS] = {"threads", "threads", .kind = TABLE_COUNT},
-    [PROCESSES] = {"processes", "processes", .kind = TABLE_COUNT},
-    [EVENTS] = {"events", "events", .kind = TABLE_COUNT},
-    [LOST] = {"lost", "lost", .kind = TABLE_COUNT},
-    [CONNECTED] = {"connected", "connected", .kind = TABLE_COUNT, .detail = true},
+    [TOOK] = {"duration_ns", .kind = TABLE_NS},
+    [THREADS] = {"threads", .kind = TABLE_COUNT},
+    [PROCESSES] = {"processes", .kind = TABLE_COUNT},
+    [EVENTS] = {"events", .kind = TABLE_COUNT},
+    [LOST] = {"lost", .kind = TABLE_COUNT},
+    [CONNECTED] = {"connected", .kind = TABLE_COUNT, .detail = true},
 };
 
 /* Returns a word quoted for a shell; the caller frees it. */

@@ -13,12 +13,12 @@ enum seq_conc_column { SCOPE, CASE, CALLS, THREADS, ELAPSED, PARALLEL };
 
 static const char recorded[] = "call records";
 static const struct column_definition seq_conc_table_columns[] = {
-    [SCOPE] = {"function", "function", .kind = TABLE_PLACE, .source = recorded},
+    [SCOPE] = {"function", .kind = TABLE_PLACE, .source = recorded},
     [CASE] = {"class", "seq/conc", .kind = TABLE_TEXT, .source = recorded},
-    [CALLS] = {"calls", "calls", .kind = TABLE_COUNT, .source = recorded},
+    [CALLS] = {"calls", .kind = TABLE_COUNT, .source = recorded},
     [THREADS] = {"thread_ns", "summed over threads", .kind = TABLE_NS, .source = recorded},
-    [ELAPSED] = {"elapsed_ns", "elapsed", .kind = TABLE_NS, .source = recorded},
-    [PARALLEL] = {"parallelism", "parallelism", .kind = TABLE_COUNT, .source = recorded},
+    [ELAPSED] = {"elapsed_ns", .kind = TABLE_NS, .source = recorded},
+    [PARALLEL] = {"parallelism", .kind = TABLE_COUNT, .source = recorded},
 };
 
 struct seq_conc_work {

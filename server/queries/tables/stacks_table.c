@@ -11,12 +11,12 @@
 enum stacks_column { SCOPE, WAITS, SELF, TOTAL, TOTAL_SHARE, MOST, COLUMNS };
 
 static const struct column_definition stacks_table_columns[COLUMNS] = {
-    [SCOPE] = {"function", "function", .kind = TABLE_PLACE},
+    [SCOPE] = {"function", .kind = TABLE_PLACE},
     [WAITS] = {"calls", "waits", .kind = TABLE_COUNT},
     [SELF] = {"self_ns", "here", .kind = TABLE_NS},
     [TOTAL] = {"total_ns", "wait time", .kind = TABLE_NS},
     [TOTAL_SHARE] = {"total_share", "% of waits", .kind = TABLE_SHARE},
-    [MOST] = {"max_ns", "max", .kind = TABLE_NS}};
+    [MOST] = {"max_ns", .kind = TABLE_NS}};
 
 /* Frames that are no place. */
 enum stacks_frame {

@@ -43,21 +43,21 @@ static bool states_table_has_details(unsigned state)
 /* source: that of the states between waits. */
 static void states_table_add_columns(struct result_table *t, const char *source)
 {
-    table_add_column(t, "thread", "thread", TABLE_LINE, NULL);
+    table_add_column(t, "thread", NULL, TABLE_LINE, NULL);
     for (unsigned state = 0; state < THREAD_STATES; state++)
         table_add_column(t, thread_state_words[state].column, thread_state_name(state), TABLE_NS,
                          states_table_is_split(state) ? source : NULL);
-    table_add_column(t, "lifetime_ns", "lifetime", TABLE_NS, NULL);
+    table_add_column(t, "lifetime_ns", NULL, TABLE_NS, NULL);
     for (unsigned state = 0; state < THREAD_STATES; state++)
         if (states_table_has_details(state))
             states_table_add_details(t, state, source);
-    table_add_column(t, "start_ns", "start", TABLE_NS, NULL);
+    table_add_column(t, "start_ns", NULL, TABLE_NS, NULL);
     table_detail(t);
-    table_add_column(t, "end_ns", "end", TABLE_NS, NULL);
+    table_add_column(t, "end_ns", NULL, TABLE_NS, NULL);
     table_detail(t);
-    table_add_column(t, "estimated_ns", "estimated", TABLE_NS, NULL);
+    table_add_column(t, "estimated_ns", NULL, TABLE_NS, NULL);
     table_detail(t);
-    table_add_column(t, "source", "source", TABLE_TEXT, NULL);
+    table_add_column(t, "source", NULL, TABLE_TEXT, NULL);
     table_detail(t);
 }
 
@@ -182,13 +182,13 @@ static bool states_table_is_by_state(const struct table_view *view)
 static void states_table_add_state_columns(struct result_table *t, const char *source)
 {
     const struct column_definition columns[] = {
-        [THREAD] = {"thread", "thread", .kind = TABLE_LINE},
-        [STATE] = {"state", "state", .kind = TABLE_TEXT},
-        [TOTAL] = {"total_ns", "total", .kind = TABLE_NS, .source = source},
+        [THREAD] = {"thread", .kind = TABLE_LINE},
+        [STATE] = {"state", .kind = TABLE_TEXT},
+        [TOTAL] = {"total_ns", .kind = TABLE_NS, .source = source},
         [SHARE] = {"share", "% of lifetime", .kind = TABLE_SHARE, .source = source},
-        [COUNT] = {"count", "count", .kind = TABLE_COUNT, .source = source},
-        [MIN] = {"min_ns", "min", .kind = TABLE_NS, .source = source},
-        [MAX] = {"max_ns", "max", .kind = TABLE_NS, .source = source}};
+        [COUNT] = {"count", .kind = TABLE_COUNT, .source = source},
+        [MIN] = {"min_ns", .kind = TABLE_NS, .source = source},
+        [MAX] = {"max_ns", .kind = TABLE_NS, .source = source}};
     table_add_columns(t, columns, sizeof columns / sizeof *columns);
 }
 
@@ -327,16 +327,16 @@ enum spells_column {
 };
 
 static const struct column_definition spells_table_columns[] = {
-    [SPELL_THREAD] = {"thread", "thread", .kind = TABLE_LINE},
-    [SPELL_STATE] = {"state", "state", .kind = TABLE_TEXT},
-    [SPELL_FROM] = {"from_ns", "from", .kind = TABLE_NS},
-    [SPELL_DURATION] = {"duration_ns", "duration", .kind = TABLE_NS},
-    [SPELL_ELAPSED] = {"elapsed_ns", "elapsed", .kind = TABLE_NS},
+    [SPELL_THREAD] = {"thread", .kind = TABLE_LINE},
+    [SPELL_STATE] = {"state", .kind = TABLE_TEXT},
+    [SPELL_FROM] = {"from_ns", .kind = TABLE_NS},
+    [SPELL_DURATION] = {"duration_ns", .kind = TABLE_NS},
+    [SPELL_ELAPSED] = {"elapsed_ns", .kind = TABLE_NS},
     [SPELL_LOCATION] = {"location", "start location", .kind = TABLE_PLACE},
     [SPELL_OBJECT] = {"object", "blocked on", .kind = TABLE_LINE},
     [SPELL_UNATTRIBUTED] = {"unattributed", "cause unknown", .kind = TABLE_TEXT, .detail = true},
     [SPELL_WORKER] = {"worker", "ran on", .kind = TABLE_TEXT, .source = "placement"},
-    [SPELL_ACCURACY] = {"accuracy", "accuracy", .kind = TABLE_TEXT, .detail = true},
+    [SPELL_ACCURACY] = {"accuracy", .kind = TABLE_TEXT, .detail = true},
 };
 
 struct interval_listing {

@@ -64,12 +64,29 @@ void disambiguate_names(struct result_table *t)
 
 /* ---- columns and rows ---- */
 
+/* Returns a name as a title, "created_at_ns" as "created at", in new memory. */
+static char *table_make_title(const char *name)
+{
+    static const char *const endings[] = {"_ns", "_text"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t n = strlen(endings[i]);
+        if (length > n && strcmp(name + length - n, endings[i]) == 0)
+            length -= n;
+    }
+    char *title = xstrndup(name, length);
+    for (char *c = title; *c; c++)
+        if (*c == '_')
+            *c = ' ';
+    return title;
+}
+
 void table_add_column(struct result_table *t, const char *name, const char *title,
                       enum table_kind kind, const char *source)
 {
     static const char *const units[TABLE_KIND_COUNT] = {[TABLE_NS] = "ns", [TABLE_FINE] = "ns"};
     struct table_column column = {.name = xstrdup(name),
-                                  .title = xstrdup(title),
+                                  .title = title ? xstrdup(title) : table_make_title(name),
                                   .unit = xstrdup(units[kind] ? units[kind] : ""),
                                   .kind = (uint8_t)kind,
                                   .exact = !source,

@@ -77,7 +77,8 @@ struct event_id table_event(const struct table_view *view, uint64_t position);
 /* A column of a table. Tables have an array of these, indexed by the enum of their columns; a table
  * whose columns depend on the request changes a copy. */
 struct column_definition {
-    const char *name, *title;
+    const char *name;
+    const char *title; /* NULL: the name in words, "created at" for created_at_ns */
     enum table_kind kind;
     const char *source; /* NULL: "order", and exact */
     const char *under; /* in text output, placed below the column of this name; NULL: not */
@@ -87,7 +88,8 @@ struct column_definition {
 /* Adds columns; must be called before rows are added. */
 void table_add_columns(struct result_table *table, const struct column_definition *columns,
                        size_t count);
-/* Adds a column; must be called before rows are added. source NULL: "order", and exact. */
+/* Adds a column; must be called before rows are added. title NULL: the name in words; source NULL:
+ * "order", and exact. */
 void table_add_column(struct result_table *table, const char *name, const char *title,
                       enum table_kind kind, const char *source);
 void table_detail(struct result_table *table); /* the last column is shown on request only */

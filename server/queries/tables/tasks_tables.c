@@ -55,13 +55,13 @@ enum tasks_column {
 };
 
 static const struct column_definition tasks_tables_columns[] = {
-    [TASK] = {"thread", "thread", .kind = TABLE_LINE},
-    [MADE_AT] = {"created_at_ns", "created at", .kind = TABLE_NS},
-    [MADE] = {"created", "created", .kind = TABLE_COUNT},
-    [DELETED_COUNT] = {"deleted", "deleted", .kind = TABLE_COUNT},
-    [STARTED_COUNT] = {"started", "started", .kind = TABLE_COUNT},
-    [ENDED_COUNT] = {"ended", "ended", .kind = TABLE_COUNT},
-    [EXECUTING] = {"executing", "executing", .kind = TABLE_COUNT},
+    [TASK] = {"thread", .kind = TABLE_LINE},
+    [MADE_AT] = {"created_at_ns", .kind = TABLE_NS},
+    [MADE] = {"created", .kind = TABLE_COUNT},
+    [DELETED_COUNT] = {"deleted", .kind = TABLE_COUNT},
+    [STARTED_COUNT] = {"started", .kind = TABLE_COUNT},
+    [ENDED_COUNT] = {"ended", .kind = TABLE_COUNT},
+    [EXECUTING] = {"executing", .kind = TABLE_COUNT},
     [CLOCK] = {"clock", "clock (UTC)", .kind = TABLE_TEXT},
 };
 
@@ -199,14 +199,14 @@ enum created_column {
 };
 
 static const struct column_definition tasks_tables_created_columns[] = {
-    [CHILD] = {"thread", "thread", .kind = TABLE_LINE},
-    [CREATED_AT] = {"created_at_ns", "created at", .kind = TABLE_NS},
-    [STARTED_AT] = {"started_at_ns", "started at", .kind = TABLE_NS},
-    [ENDED_AT] = {"ended_at_ns", "ended at", .kind = TABLE_NS},
-    [DELETED_AT] = {"deleted_at_ns", "deleted at", .kind = TABLE_NS},
-    [LIFETIME] = {"lifetime_ns", "lifetime", .kind = TABLE_NS},
-    [STATE] = {"state", "state", .kind = TABLE_TEXT},
-    [LOCATION] = {"location", "location", .kind = TABLE_PLACE},
+    [CHILD] = {"thread", .kind = TABLE_LINE},
+    [CREATED_AT] = {"created_at_ns", .kind = TABLE_NS},
+    [STARTED_AT] = {"started_at_ns", .kind = TABLE_NS},
+    [ENDED_AT] = {"ended_at_ns", .kind = TABLE_NS},
+    [DELETED_AT] = {"deleted_at_ns", .kind = TABLE_NS},
+    [LIFETIME] = {"lifetime_ns", .kind = TABLE_NS},
+    [STATE] = {"state", .kind = TABLE_TEXT},
+    [LOCATION] = {"location", .kind = TABLE_PLACE},
     [OBJECT] = {"object", "blocked on", .kind = TABLE_LINE},
 };
 

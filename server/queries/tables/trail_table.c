@@ -177,12 +177,9 @@ static bool trail_table_step(void *p, uint64_t *budget)
 enum trail_column { THREAD, FROM, UNTIL, SHARE, HOPS, FROM_THREAD };
 
 static const struct column_definition trail_table_columns[] = {
-    [THREAD] = {"thread", "thread", .kind = TABLE_LINE},
-    [FROM] = {"from", "from", .kind = TABLE_COUNT},
-    [UNTIL] = {"until", "until", .kind = TABLE_COUNT},
-    [SHARE] = {"share", "share", .kind = TABLE_SHARE},
-    [HOPS] = {"hops", "hops", .kind = TABLE_COUNT},
-    [FROM_THREAD] = {"from_thread", "from thread", .kind = TABLE_LINE},
+    [THREAD] = {"thread", .kind = TABLE_LINE}, [FROM] = {"from", .kind = TABLE_COUNT},
+    [UNTIL] = {"until", .kind = TABLE_COUNT},  [SHARE] = {"share", .kind = TABLE_SHARE},
+    [HOPS] = {"hops", .kind = TABLE_COUNT},    [FROM_THREAD] = {"from_thread", .kind = TABLE_LINE},
 };
 
 static void trail_table_fill(void *p, const struct table_view *view, struct result_table *t)

@@ -27,20 +27,20 @@ enum usage_column {
 
 static const char sampled[] = "/proc, getrusage";
 static const struct column_definition usage_table_columns[] = {
-    [PROCESS] = {"program", "program", .kind = TABLE_TEXT},
-    [THREAD] = {"thread", "thread", .kind = TABLE_LINE},
-    [METER] = {"metric", "metric", .kind = TABLE_TEXT},
-    [AMOUNT] = {"value", "value", .kind = TABLE_TEXT, .source = sampled},
-    [GREATEST] = {"max_text", "max", .kind = TABLE_TEXT, .source = sampled},
-    [MEAN_AMOUNT] = {"mean_text", "mean", .kind = TABLE_TEXT, .source = sampled},
-    [SAMPLES] = {"samples", "samples", .kind = TABLE_COUNT},
-    [SOURCE] = {"source", "source", .kind = TABLE_TEXT},
-    [UNIT] = {"unit", "unit", .kind = TABLE_TEXT, .detail = true},
-    [TOTAL] = {"total", "total", .kind = TABLE_COUNT, .source = sampled, .detail = true},
-    [LAST] = {"last", "last", .kind = TABLE_COUNT, .source = sampled, .detail = true},
-    [LEAST] = {"min", "min", .kind = TABLE_COUNT, .source = sampled, .detail = true},
-    [MOST] = {"max", "max", .kind = TABLE_COUNT, .source = sampled, .detail = true},
-    [MEAN] = {"mean", "mean", .kind = TABLE_COUNT, .source = sampled, .detail = true},
+    [PROCESS] = {"program", .kind = TABLE_TEXT},
+    [THREAD] = {"thread", .kind = TABLE_LINE},
+    [METER] = {"metric", .kind = TABLE_TEXT},
+    [AMOUNT] = {"value", .kind = TABLE_TEXT, .source = sampled},
+    [GREATEST] = {"max_text", .kind = TABLE_TEXT, .source = sampled},
+    [MEAN_AMOUNT] = {"mean_text", .kind = TABLE_TEXT, .source = sampled},
+    [SAMPLES] = {"samples", .kind = TABLE_COUNT},
+    [SOURCE] = {"source", .kind = TABLE_TEXT},
+    [UNIT] = {"unit", .kind = TABLE_TEXT, .detail = true},
+    [TOTAL] = {"total", .kind = TABLE_COUNT, .source = sampled, .detail = true},
+    [LAST] = {"last", .kind = TABLE_COUNT, .source = sampled, .detail = true},
+    [LEAST] = {"min", .kind = TABLE_COUNT, .source = sampled, .detail = true},
+    [MOST] = {"max", .kind = TABLE_COUNT, .source = sampled, .detail = true},
+    [MEAN] = {"mean", .kind = TABLE_COUNT, .source = sampled, .detail = true},
 };
 
 /* ---- values of a series in a range ---- */
