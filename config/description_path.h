@@ -6,7 +6,7 @@
 
 /* Loads the text of a description by path or by name, with the parts that it includes, if they are
  * found. Searches $POET_CONFIG, the user's directory ($XDG_CONFIG_HOME/poet, else ~/.config/poet)
- * and the directory beside the program. Returns NULL with errno set on failure; *path receives
+ * and the directory beside the program. Returns NULL with errno on failure; *path receives
  * where it was found. The caller frees both. */
 char *target_load(const char *name, char **path);
 

@@ -70,14 +70,14 @@ static bool measurement_spec_parse_word(const char *word, size_t size, struct me
     return measurement_spec_find_word(others, word, size, &m->wanted);
 }
 
-bool measurement_spec_parse(const char *words, struct measurement_spec *m, char **why)
+bool measurement_spec_parse(const char *words, struct measurement_spec *m, struct error *error)
 {
     *m = (struct measurement_spec){0};
     for (const char *at = words;; at++) {
         size_t size = strcspn(at, ",");
         if (!measurement_spec_parse_word(at, size, m)) {
-            *why = xasprintf("%.*s: unknown measurement; %s", (int)(size < 100 ? size : 100), at,
-                             all_words);
+            error_set(error, "%.*s: unknown measurement; %s", (int)(size < 100 ? size : 100), at,
+                      all_words);
             return false;
         }
         at += size;

@@ -13,6 +13,8 @@
 #ifndef CONFIG_MEASUREMENT_SPEC_H
 #define CONFIG_MEASUREMENT_SPEC_H
 
+#include "wire/endpoint.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,8 +31,9 @@ struct measurement_spec {
     char *lists[MEASURE_LISTS];
 };
 
-/* Parses such words. Returns false if a word is invalid, with *why, which the caller frees. */
-bool measurement_spec_parse(const char *words, struct measurement_spec *measure, char **why);
+/* Parses such words. Returns false with the reason in *error if a word is invalid. */
+bool measurement_spec_parse(const char *words, struct measurement_spec *measure,
+                            struct error *error);
 /* Parses the text of such a file. Errors are written to `complaints` (may be NULL) as `FILE:LINE:
  * PROBLEM`. */
 bool measurement_spec_read(const char *text, const char *file, FILE *complaints,

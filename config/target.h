@@ -44,7 +44,7 @@ enum target_category {
     CATEGORIES
 };
 
-/* What a type says of an object or of its thread, for the prediction of bugs. */
+/* Roles of event types in the prediction of bugs, for an object or for its thread. */
 enum target_role {
     ROLE_NONE,
     ROLE_REQUEST, /* its thread waits unless the request is granted at once */

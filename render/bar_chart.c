@@ -261,18 +261,18 @@ static void bar_chart_set_page(void *context, unsigned page)
     ((struct bar_chart_page *)context)->page = page;
 }
 
-const char *bar_chart_write(const struct bar_chart *bars, const struct document_options *o,
-                            const char *path)
+bool bar_chart_write(const struct bar_chart *bars, const struct document_options *o,
+                     const char *path, const char **why)
 {
     struct bar_chart_page d = {.bars = bars, .grey = o->theme.grey, .dark = o->theme.dark};
     bar_chart_measure_layout(&d, o);
-    const char *why = document_write_drawing(&(struct drawing){.width_pt = d.width_pt,
-                                                               .height_pt = d.height_pt,
-                                                               .paint = bar_chart_paint,
-                                                               .context = &d,
-                                                               .pages = d.pages,
-                                                               .turn = bar_chart_set_page},
-                                             o, path);
+    bool written = document_write_drawing(&(struct drawing){.width_pt = d.width_pt,
+                                                            .height_pt = d.height_pt,
+                                                            .paint = bar_chart_paint,
+                                                            .context = &d,
+                                                            .pages = d.pages,
+                                                            .turn = bar_chart_set_page},
+                                          o, path, why);
     text_cache_clear();
-    return why;
+    return written;
 }

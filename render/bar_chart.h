@@ -26,8 +26,8 @@ struct bar_chart {
     uint32_t count;
 };
 
-/* Writes the chart. Returns NULL, or an error message. */
-const char *bar_chart_write(const struct bar_chart *bars, const struct document_options *options,
-                            const char *path);
+/* Writes the chart. Returns false with the reason in *why. */
+bool bar_chart_write(const struct bar_chart *bars, const struct document_options *options,
+                     const char *path, const char **why);
 
 #endif

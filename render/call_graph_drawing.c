@@ -354,17 +354,17 @@ void call_graph_drawing_free(struct call_graph_drawing *d)
     free(d);
 }
 
-const char *call_graph_drawing_write(const struct call_graph *g, const struct document_options *o,
-                                     const char *path)
+bool call_graph_drawing_write(const struct call_graph *g, const struct document_options *o,
+                              const char *path, const char **why)
 {
     struct call_graph_drawing *d =
         call_graph_drawing_new(g, o->title ? o->title : "", o->theme.grey, o->theme.dark);
-    const char *why = document_write_drawing(&(struct drawing){.width_pt = d->width_pt,
-                                                               .height_pt = d->height_pt,
-                                                               .paint = call_graph_drawing_paint,
-                                                               .context = d},
-                                             o, path);
+    bool written = document_write_drawing(&(struct drawing){.width_pt = d->width_pt,
+                                                            .height_pt = d->height_pt,
+                                                            .paint = call_graph_drawing_paint,
+                                                            .context = d},
+                                          o, path, why);
     call_graph_drawing_free(d);
     text_cache_clear();
-    return why;
+    return written;
 }

@@ -22,8 +22,9 @@ uint32_t call_graph_drawing_at(const struct call_graph_drawing *graph, double x_
                                double y_pt); /* returns a node, or CALL_GRAPH_DRAWING_NONE */
 void call_graph_drawing_free(struct call_graph_drawing *graph);
 
-/* Writes the drawing. Returns NULL, or an error message. */
-const char *call_graph_drawing_write(const struct call_graph *calls,
-                                     const struct document_options *options, const char *path);
+/* Writes the drawing. Returns false with the reason in *why. */
+bool call_graph_drawing_write(const struct call_graph *calls,
+                              const struct document_options *options, const char *path,
+                              const char **why);
 
 #endif

@@ -165,21 +165,22 @@ static void lay_out(struct curves_page *d, const struct document_options *o)
                    d->words * WORD_PT + d->below_count * BELOW_PT;
 }
 
-const char *curves_write(const struct curves *c, const struct document_options *o, const char *path)
+bool curves_write(const struct curves *c, const struct document_options *o, const char *path,
+                  const char **why)
 {
     struct curves_page d = {.curves = c, .look = {.grey = o->theme.grey, .dark = o->theme.dark}};
     struct document_options options = *o;
     lay_out(&d, o);
     if (o->format == DOCUMENT_PNG && fabs(o->width_pt - d.width_pt) < 1)
         options.width_pt = 0; /* not scaled, so that its pixels are those of the curves */
-    const char *why = document_write_drawing(
+    bool written = document_write_drawing(
         &(struct drawing){
             .width_pt = d.width_pt, .height_pt = d.height_pt, .paint = curves_paint, .context = &d},
-        &options, path);
+        &options, path, why);
     for (unsigned i = 0; i < d.below_count; i++)
         free(d.below[i]);
     text_cache_clear();
-    return why;
+    return written;
 }
 
 /* ---- as text ---- */

@@ -22,9 +22,9 @@ struct curves {
 
 /* Returns the number of pixels of a panel in a file, for the requested width. */
 uint32_t curves_pixels(const struct document_options *options);
-/* Writes the chart. Returns NULL, or an error message. */
-const char *curves_write(const struct curves *curves, const struct document_options *options,
-                         const char *path);
+/* Writes the chart. Returns false with the reason in *why. */
+bool curves_write(const struct curves *curves, const struct document_options *options,
+                  const char *path, const char **why);
 /* Returns the number of characters of a panel for a line width; and prints the chart as text,
  * ascii: in ASCII only. */
 unsigned curve_text_width(unsigned width);

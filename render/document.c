@@ -262,13 +262,15 @@ struct document_file {
     unsigned pages;
 };
 
-static const char *begin_file(struct document_file *f, const struct document_options *o,
-                              const char *path)
+static bool begin_file(struct document_file *f, const struct document_options *o, const char *path,
+                       const char **why)
 {
     *f = (struct document_file){
         .options = *o, .path = xstrdup(path), .part = xasprintf("%s.part", path)};
     f->sink.f = fopen(f->part, "wbe");
-    return f->sink.f ? NULL : strerror(errno);
+    if (!f->sink.f)
+        *why = strerror(errno);
+    return f->sink.f != NULL;
 }
 
 /* Returns an error of Cairo as a message for users. */
@@ -279,18 +281,20 @@ static const char *document_error(cairo_status_t status)
                : cairo_status_to_string(status);
 }
 
-static const char *end_file(struct document_file *f, cairo_status_t status)
+static bool end_file(struct document_file *f, cairo_status_t status, const char **why)
 {
-    const char *why = NULL;
+    const char *error = NULL;
     if (fclose(f->sink.f) != 0)
-        why = strerror(errno);
+        error = strerror(errno);
     if (status != CAIRO_STATUS_SUCCESS)
-        why = f->sink.error ? strerror(f->sink.error) : document_error(status);
-    if (!why && rename(f->part, f->path) < 0)
-        why = strerror(errno);
-    if (why)
-        unlink(f->part);
-    return why;
+        error = f->sink.error ? strerror(f->sink.error) : document_error(status);
+    if (!error && rename(f->part, f->path) < 0)
+        error = strerror(errno);
+    if (!error)
+        return true;
+    unlink(f->part);
+    *why = error;
+    return false;
 }
 
 static void free_file(struct document_file *f)
@@ -299,28 +303,30 @@ static void free_file(struct document_file *f)
     free(f->part);
 }
 
-static const char *document_write_file(document_writer *write, const void *what,
-                                       const struct document_options *o, const char *path)
+static bool document_write_file(document_writer *write, const void *what,
+                                const struct document_options *o, const char *path,
+                                const char **why)
 {
     struct document_file f;
-    const char *why = begin_file(&f, o, path);
-    if (!why)
-        why = end_file(&f, o->format == DOCUMENT_SVG ? write_svg(write, what, o, &f.sink)
-                                                     : write(what, o, &f.sink, NULL));
+    bool written = begin_file(&f, o, path, why) &&
+                   end_file(&f,
+                            o->format == DOCUMENT_SVG ? write_svg(write, what, o, &f.sink)
+                                                      : write(what, o, &f.sink, NULL),
+                            why);
     free_file(&f);
-    return why;
+    return written;
 }
 
-const char *document_write(const struct scene *scene, const struct document_options *o,
-                           const char *path)
+bool document_write(const struct scene *scene, const struct document_options *o, const char *path,
+                    const char **why)
 {
-    return document_write_file(write_scene, scene, o, path);
+    return document_write_file(write_scene, scene, o, path, why);
 }
 
-const char *document_write_drawing(const struct drawing *d, const struct document_options *o,
-                                   const char *path)
+bool document_write_drawing(const struct drawing *d, const struct document_options *o,
+                            const char *path, const char **why)
 {
-    return document_write_file(write_drawing, d, o, path);
+    return document_write_file(write_drawing, d, o, path, why);
 }
 
 /* ---- page by page ---- */
@@ -329,8 +335,7 @@ struct document_file *document_open(const struct document_options *o, const char
                                     const char **why)
 {
     struct document_file *f = xmalloc(sizeof *f);
-    *why = begin_file(f, o, path);
-    if (*why) {
+    if (!begin_file(f, o, path, why)) {
         free_file(f);
         free(f);
         return NULL;
@@ -377,10 +382,10 @@ void document_abandon(struct document_file *f)
     free(f);
 }
 
-const char *document_close(struct document_file *f)
+bool document_close(struct document_file *f, const char **why)
 {
-    const char *why = end_file(f, document_finish_surface(f->cr, f->surface));
+    bool written = end_file(f, document_finish_surface(f->cr, f->surface), why);
     free_file(f);
     free(f);
-    return why;
+    return written;
 }

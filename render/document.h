@@ -42,9 +42,9 @@ void document_paint(cairo_t *cr, const struct scene *scene, const struct documen
                     unsigned page);
 
 /* Writes the file, first under a temporary name, so that an error leaves no partial file. Returns
- * NULL, or an error message. */
-const char *document_write(const struct scene *scene, const struct document_options *options,
-                           const char *path);
+ * false with the reason in *why. */
+bool document_write(const struct scene *scene, const struct document_options *options,
+                    const char *path, const char **why);
 
 /* A document of paper pages that is written scene by scene, for runs that are too long for one
  * scene. */
@@ -57,7 +57,8 @@ uint32_t document_accepts_page(const struct document_file *file, const struct sc
                                bool last);
 /* Adds the pages of the first `columns` columns. */
 void document_add(struct document_file *file, const struct scene *scene, uint32_t columns);
-const char *document_close(struct document_file *file); /* returns NULL, or an error message */
+/* Returns false with the reason in *why. */
+bool document_close(struct document_file *file, const char **why);
 void document_abandon(struct document_file *file); /* an existing file of that name is kept */
 
 /* A drawing that its caller paints, on one page or several. */
@@ -71,8 +72,8 @@ struct drawing {
 };
 
 /* Writes the drawing in its own size, or scaled to the options' width, first under a temporary
- * name. Returns NULL, or an error message. */
-const char *document_write_drawing(const struct drawing *drawing,
-                                   const struct document_options *options, const char *path);
+ * name. Returns false with the reason in *why. */
+bool document_write_drawing(const struct drawing *drawing, const struct document_options *options,
+                            const char *path, const char **why);
 
 #endif

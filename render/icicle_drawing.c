@@ -491,8 +491,8 @@ static void icicle_page_measure_layout(struct icicle_page *d)
                         (d->line_count - d->title_lines) * NOTE_LINE_PT);
 }
 
-const char *icicle_page_write(const struct icicle_layout *b, uint32_t node,
-                              const struct document_options *o, const char *path)
+bool icicle_page_write(const struct icicle_layout *b, uint32_t node,
+                       const struct document_options *o, const char *path, const char **why)
 {
     double width = o->width_pt > 0 ? o->width_pt - 2 * MARGIN_PT : WIDTH_PT;
     struct icicle_page d = {.boxes = b,
@@ -504,17 +504,17 @@ const char *icicle_page_write(const struct icicle_layout *b, uint32_t node,
     icicle_drawing_place(b, node, d.view.width_pt, &d.places);
     icicle_page_add_notes(&d, o->title ? o->title : b->title, node);
     icicle_page_measure_layout(&d);
-    const char *why = document_write_drawing(&(struct drawing){.width_pt = d.width_pt,
-                                                               .height_pt = d.height_pt,
-                                                               .paint = icicle_page_paint,
-                                                               .context = &d},
-                                             o, path);
+    bool written = document_write_drawing(&(struct drawing){.width_pt = d.width_pt,
+                                                            .height_pt = d.height_pt,
+                                                            .paint = icicle_page_paint,
+                                                            .context = &d},
+                                          o, path, why);
     icicle_layout_places_free(&d.places);
     for (uint32_t i = 0; i < d.line_count; i++)
         free(d.lines[i]);
     free(d.lines);
     text_cache_clear();
-    return why;
+    return written;
 }
 
 /* ---- as text: a line per level, each box between two bars ---- */

@@ -48,9 +48,9 @@ void icicle_drawing_fill(cairo_t *cr, uint32_t rank, bool grey, cairo_rectangle_
  * readable text. New memory. */
 char *icicle_drawing_fitting(const char *text, double width_pt, double size_pt);
 
-/* Writes a chart of a node and everything below it. Returns NULL, or an error message. */
-const char *icicle_page_write(const struct icicle_layout *boxes, uint32_t node,
-                              const struct document_options *options, const char *path);
+/* Writes a chart of a node and everything below it. Returns false with the reason in *why. */
+bool icicle_page_write(const struct icicle_layout *boxes, uint32_t node,
+                       const struct document_options *options, const char *path, const char **why);
 /* Prints the chart as text, in lines of `width` characters. */
 void icicle_text_print(const struct icicle_layout *boxes, unsigned width, FILE *f);
 /* Returns "3 boxes narrower than 0.012 ms merged ...: 0.034 ms in total" in new memory, or NULL

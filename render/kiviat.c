@@ -152,21 +152,22 @@ static void kiviat_paint(void *context, cairo_t *cr)
         text_cache_show(cr, 12, d->y + RADIUS_PT + NAMES_PT + 4, k->below, SMALL_PT, false);
 }
 
-const char *kiviat_write(const struct kiviat *k, const struct document_options *o, const char *path)
+bool kiviat_write(const struct kiviat *k, const struct document_options *o, const char *path,
+                  const char **why)
 {
     struct kiviat_page d = {.kiviat = k,
                             .x = SIDE_PT + RADIUS_PT,
                             .y = TITLE_PT + NAMES_PT + RADIUS_PT,
                             .grey = o->theme.grey,
                             .dark = o->theme.dark};
-    const char *why =
+    bool written =
         document_write_drawing(&(struct drawing){.width_pt = 2 * d.x,
                                                  .height_pt = d.y + RADIUS_PT + NAMES_PT + NOTE_PT,
                                                  .paint = kiviat_paint,
                                                  .context = &d},
-                               o, path);
+                               o, path, why);
     text_cache_clear();
-    return why;
+    return written;
 }
 
 /* ---- text output ---- */

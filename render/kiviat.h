@@ -25,9 +25,9 @@ struct kiviat {
 
 /* Sorts the axes so that high-is-good and low-is-good ones alternate, as far as possible. */
 void kiviat_arrange(struct kiviat *kiviat);
-/* Writes the graph. Returns NULL, or an error message. */
-const char *kiviat_write(const struct kiviat *kiviat, const struct document_options *options,
-                         const char *path);
+/* Writes the graph. Returns false with the reason in *why. */
+bool kiviat_write(const struct kiviat *kiviat, const struct document_options *options,
+                  const char *path, const char **why);
 void kiviat_print(const struct kiviat *kiviat, FILE *f); /* as text: one line per axis */
 
 #endif

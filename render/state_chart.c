@@ -403,25 +403,25 @@ static void lay_out(struct state_chart_page *d, const struct document_options *o
     cut_pages(d, cut);
 }
 
-const char *state_chart_write(const struct state_chart *c, const struct document_options *o,
-                              const char *path)
+bool state_chart_write(const struct state_chart *c, const struct document_options *o,
+                       const char *path, const char **why)
 {
     struct state_chart_page d = {.chart = c, .grey = o->theme.grey, .dark = o->theme.dark};
     struct document_options options = *o;
     lay_out(&d, o);
     if (o->format == DOCUMENT_PNG && fabs(o->width_pt - d.width_pt) < 1)
         options.width_pt = 0; /* so that one pixel of the image is one of the rows */
-    const char *why = document_write_drawing(&(struct drawing){.width_pt = d.width_pt,
-                                                               .height_pt = d.height_pt,
-                                                               .paint = state_chart_paint,
-                                                               .context = &d,
-                                                               .pages = d.pages,
-                                                               .turn = state_chart_set_page},
-                                             &options, path);
+    bool written = document_write_drawing(&(struct drawing){.width_pt = d.width_pt,
+                                                            .height_pt = d.height_pt,
+                                                            .paint = state_chart_paint,
+                                                            .context = &d,
+                                                            .pages = d.pages,
+                                                            .turn = state_chart_set_page},
+                                          &options, path, why);
     for (unsigned i = 0; i < d.below_count; i++)
         free(d.below[i]);
     text_cache_clear();
-    return why;
+    return written;
 }
 
 /* ---- as text: a line per row, a letter per interval ---- */

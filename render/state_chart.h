@@ -44,9 +44,9 @@ struct state_chart {
 uint32_t state_chart_pixels(const struct state_chart *chart,
                             const struct document_options *options);
 /* Writes the chart: an image or drawing of sufficient size, or a PDF on landscape A4 pages, if it
- * has more rows than one page and no width was requested. Returns NULL, or an error message. */
-const char *state_chart_write(const struct state_chart *chart,
-                              const struct document_options *options, const char *path);
+ * has more rows than one page and no width was requested. Returns false with the reason in *why. */
+bool state_chart_write(const struct state_chart *chart, const struct document_options *options,
+                       const char *path, const char **why);
 /* Returns the number of characters of a row, and so its pixels, for a line width, given the names
  * of its rows. */
 unsigned state_chart_text_width(const struct state_chart *chart, unsigned width);

@@ -309,21 +309,21 @@ static void table_page_set_page(void *context, unsigned page)
     ((struct table_page_layout *)context)->page = page;
 }
 
-const char *table_page_write(const struct text_table *sheets, uint32_t count,
-                             const struct document_options *options, const char *path)
+bool table_page_write(const struct text_table *sheets, uint32_t count,
+                      const struct document_options *options, const char *path, const char **why)
 {
     struct table_page_layout l = {.sheets = sheets, .dark = options->theme.dark};
     struct document_options o = *options;
     lay_out(&l, count, &o);
     if (o.paper_width_pt > 0 && o.format == DOCUMENT_PDF)
         o.width_pt = o.paper_width_pt;
-    const char *why = document_write_drawing(&(struct drawing){.width_pt = l.width_pt,
-                                                               .height_pt = l.height_pt,
-                                                               .paint = table_page_paint,
-                                                               .context = &l,
-                                                               .pages = l.pages,
-                                                               .turn = table_page_set_page},
-                                             &o, path);
+    bool written = document_write_drawing(&(struct drawing){.width_pt = l.width_pt,
+                                                            .height_pt = l.height_pt,
+                                                            .paint = table_page_paint,
+                                                            .context = &l,
+                                                            .pages = l.pages,
+                                                            .turn = table_page_set_page},
+                                          &o, path, why);
     for (uint32_t i = 0; i < count; i++)
         free(l.widths[i]);
     free(l.widths);
@@ -331,5 +331,5 @@ const char *table_page_write(const struct text_table *sheets, uint32_t count,
         free(l.items[i].text);
     free(l.items);
     text_cache_clear();
-    return why;
+    return written;
 }

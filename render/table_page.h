@@ -9,8 +9,8 @@
 #include "render/document.h"
 
 /* Writes tables one below the other. A PDF has several pages if necessary; an image is as high as
- * needed. Written under a temporary name first. Returns NULL, or an error message. */
-const char *table_page_write(const struct text_table *sheets, uint32_t count,
-                             const struct document_options *options, const char *path);
+ * needed. Written under a temporary name first. Returns false with the reason in *why. */
+bool table_page_write(const struct text_table *sheets, uint32_t count,
+                      const struct document_options *options, const char *path, const char **why);
 
 #endif

@@ -7,12 +7,12 @@
 
 struct sockaddr_storage;
 
-/* Resolves unix:PATH or poet://HOST:PORT; may block on a name lookup. Returns false with a message
- * on failure. */
+/* Resolves unix:PATH or poet://HOST:PORT; may block on a name lookup. Returns false with the
+ * reason in *error. */
 bool address_resolve(const char *endpoint, struct sockaddr_storage *address, size_t *size,
                      struct error *error);
-/* Listens at the endpoint. Returns a descriptor (close-on-exec), or -1 with a message. A socket
- * file without a listener is replaced; one with a listener is not. */
+/* Listens at the endpoint. Returns a descriptor (close-on-exec), or -1 with the reason in *error.
+ * A socket file without a listener is replaced; one with a listener is not. */
 int address_listen(const char *endpoint, struct error *error);
 
 #endif

@@ -2,7 +2,7 @@
  * wire/network_key.h), and the defaults.
  *
  * Programs connect to sockets of their own host only; address.h resolves all other endpoints. All
- * functions return a descriptor (close-on-exec), or -1 with a one-line message in `error`. */
+ * functions return a descriptor (close-on-exec), or -1 with the reason in *error. */
 #ifndef WIRE_ENDPOINT_H
 #define WIRE_ENDPOINT_H
 
@@ -31,7 +31,7 @@ struct sockaddr_un;
 bool endpoint_unix(const char *endpoint, struct sockaddr_un *address, struct error *error);
 
 /* Gets the directory of the user's sockets: creates it with mode 0700 if necessary, and checks that
- * the user owns it. Returns false with a message on failure. */
+ * the user owns it. Returns false with the reason in *error. */
 bool endpoint_directory(char *path, size_t size, struct error *error);
 
 /* Gets $POET_SERVER if it names an endpoint (including HOST:PORT), else

@@ -46,7 +46,7 @@ enum {
     FIELD_BYTES_occupants = OCCUPANTS_BYTES
 };
 
-/* What is made of a row. */
+/* Expansions of a row. */
 #define FIELD_ENCODE(type, object, member) encode_##type(out, (object)->member);
 #define FIELD_DECODE(type, object, member) (object)->member = decode_##type(in);
 #define FIELD_BYTES(type, object, member) +FIELD_BYTES_##type

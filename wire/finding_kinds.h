@@ -47,13 +47,13 @@ enum finding_kind {
 struct finding_kind_row {
     const char *name; /* "deadlock": in --fail-on, --kinds, tables and formats */
     unsigned group; /* an enum finding_group */
-    /* What the kind means, and what one finding of it says; a sentence without its period.  NULL
+    /* The meaning of the kind, and the text of one finding: sentences without a period.  NULL
      * where each finding has a text of its own. */
     const char *headline, *explanation;
-    /* What the first, the second and each later thread of a prediction did: %T is the thread, %L
+    /* Texts for the first, the second and each later thread of a prediction: %T is the thread, %L
      * and %M its two objects, %l and %m its two locations.  NULL: as the thread before it. */
     const char *participants[3];
-    /* The same for a thread with one event only, unless it is the first of several texts; NULL: as
+    /* The text for a thread with one event only, unless it is the first of several texts; NULL: as
      * for two events. */
     const char *single;
 };

@@ -185,7 +185,7 @@ bool decoder_finish(struct decoder *in)
 }
 
 int frame_read(const uint8_t *data, size_t size, size_t limit, unsigned *type, size_t *length,
-               const char **error)
+               const char **why)
 {
     if (size < MESSAGE_FRAME_BYTES)
         return 0;
@@ -193,11 +193,11 @@ int frame_read(const uint8_t *data, size_t size, size_t limit, unsigned *type, s
     *length = decode_u32(&in);
     *type = decode_u16(&in);
     if (decode_u16(&in) != MESSAGE_MARK) {
-        *error = "not a Poet message";
+        *why = "not a Poet message";
         return -1;
     }
     if (*length > limit) {
-        *error = "the message is too long";
+        *why = "the message is too long";
         return -1;
     }
     return size - MESSAGE_FRAME_BYTES >= *length;

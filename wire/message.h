@@ -148,9 +148,9 @@ bool decoder_finish(struct decoder *in);
 
 /* Parses a frame. Returns 1 if a whole message is at data (MESSAGE_FRAME_BYTES + *length bytes,
  * including the frame), 0 if more bytes are needed, -1 if it is not a message or exceeds limit;
- * *error then says why. */
+ * *why is the reason then. */
 int frame_read(const uint8_t *data, size_t size, size_t limit, unsigned *type, size_t *length,
-               const char **error);
+               const char **why);
 
 /* ---- variable-length integers ---- */
 
@@ -164,7 +164,7 @@ static inline void encode_varint(struct encoder *out, uint64_t number)
     encode_u8(out, (uint8_t)number);
 }
 
-/* Returns 0, with in->error, if it exceeds 64 bits or is incomplete. */
+/* Returns 0 with in->error if it exceeds 64 bits or is incomplete. */
 static inline uint64_t decode_varint(struct decoder *in)
 {
     uint64_t number = 0;

@@ -55,7 +55,7 @@ struct metric_sums {
 #define METRIC_SUMS_BYTES 46u /* at least */
 
 void encode_metric_sums(struct encoder *out, const struct metric_sums *sums);
-/* Returns false, with in->error, if the metric is invalid. */
+/* Returns false with in->error if the metric is invalid. */
 bool decode_metric_sums(struct decoder *in, struct metric_sums *sums);
 
 /* Returns the exclusive upper bound of a bucket. */

@@ -17,8 +17,8 @@ struct network_key {
 
 /* Gets the path: $POET_KEY_FILE, else poet/key in the user's configuration directory. */
 bool network_key_path(char *path, size_t size, struct error *error);
-/* Reads the key of a file (NULL: the default one). Returns false, with advice in `error`, if there
- * is none or others can read it. */
+/* Reads the key of a file (NULL: the default one). Returns false with the reason in *error, and
+ * advice, if there is none or others can read it. */
 bool network_key_read(const char *path, struct network_key *key, struct error *error);
 /* Creates a file with a new key. Returns false if it exists or cannot be created. */
 bool network_key_make(const char *path, struct error *error);

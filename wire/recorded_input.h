@@ -83,7 +83,7 @@ void encode_input_front(struct encoder *out, const struct input_front *front);
 bool decode_input_front(struct decoder *in, struct input_front *front);
 
 void encode_input(struct encoder *out, const struct input *input); /* the body of an INPUT */
-/* Returns false, with in->error, if it is invalid. */
+/* Returns false with in->error if it is invalid. */
 bool decode_input(struct decoder *in, struct input *input);
 
 /* ---- the file ---- */

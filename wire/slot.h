@@ -147,7 +147,7 @@ static inline size_t activity_record_bytes(const struct ring_slot *slot)
 /* The calls that led to the call in which a record was made, which `site` is in. */
 #define STACK_CALLERS 7u
 
-/* What is above the last caller. */
+/* Reasons why a call stack ends above the last caller. */
 enum stack_end {
     STACK_WHOLE, /* nothing: the thread began there */
     STACK_CUT, /* more callers */

@@ -57,9 +57,10 @@ static int call_graph_chart_draw(const struct table_settings *o,
                             graph->note_count ? graph->notes[graph->note_count - 1] : "");
     char *title = xasprintf("%s: call graph", subject->source.book.run.name);
     struct document_options page = chart_output_page(o, subject, title);
-    const char *why = call_graph_drawing_write(graph, &page, file);
+    const char *why;
+    bool written = call_graph_drawing_write(graph, &page, file, &why);
     free(title);
-    return why ? command_fail(o->command, "%s: %s", file, why) : EXIT_DONE;
+    return written ? EXIT_DONE : command_fail(o->command, "%s: %s", file, why);
 }
 
 static int call_graph_chart_write(const struct table_settings *o,
@@ -118,8 +119,10 @@ static int icicle_chart_draw(const struct table_settings *o, const struct comman
                              const struct icicle_layout *boxes)
 {
     struct document_options page = chart_output_page(o, subject, boxes->title);
-    const char *why = icicle_page_write(boxes, 0, &page, o->file);
-    return why ? command_fail(o->command, "%s: %s", o->file, why) : EXIT_DONE;
+    const char *why;
+    return icicle_page_write(boxes, 0, &page, o->file, &why)
+               ? EXIT_DONE
+               : command_fail(o->command, "%s: %s", o->file, why);
 }
 
 static int icicle_chart_write_boxes(const struct table_settings *o,
@@ -244,8 +247,9 @@ static int kiviat_chart_draw(const struct table_settings *o, const struct comman
     if (!output_format_is_picture(format))
         return command_usage(o->command, "--chart kiviat: -o FILE.pdf, .svg, .png or .txt");
     struct document_options page = chart_output_page(o, subject, k->title);
-    const char *why = kiviat_write(k, &page, o->file);
-    return why ? command_fail(o->command, "%s: %s", o->file, why) : EXIT_DONE;
+    const char *why;
+    return kiviat_write(k, &page, o->file, &why) ? EXIT_DONE
+                                                 : command_fail(o->command, "%s: %s", o->file, why);
 }
 
 static int kiviat_chart_write(const struct table_settings *o, const struct command_source *subject,
@@ -364,8 +368,10 @@ static int wait_chart_draw(const struct table_settings *o, const struct command_
     if (!m->bars.count)
         return command_fail(o->command, "no waits: nothing to draw");
     struct document_options page = chart_output_page(o, subject, title);
-    const char *why = bar_chart_write(&m->bars, &page, o->file);
-    return why ? command_fail(o->command, "%s: %s", o->file, why) : EXIT_DONE;
+    const char *why;
+    return bar_chart_write(&m->bars, &page, o->file, &why)
+               ? EXIT_DONE
+               : command_fail(o->command, "%s: %s", o->file, why);
 }
 
 static int wait_chart_write(const struct table_settings *o, const struct command_source *subject,

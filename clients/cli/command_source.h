@@ -75,11 +75,11 @@ void command_source_send(struct command_source *subject, enum request_type what,
                          struct command_request *pending);
 bool command_source_request_done(const struct command *command,
                                  const struct command_request *pending);
-/* Returns whether the run has the event, whose line is requested if it is not known yet. If not,
- * `why` receives a sentence: "no event 1:5 in this run (line 1 has 4 events)", or the error that
+/* Returns whether the run has the event, after requesting its line if that is not known yet; false
+ * with the reason in *error, "no event 1:5 in this run (line 1 has 4 events)", or the error that
  * prevented the check. */
 bool command_source_has_event(struct command_source *subject, struct event_id at,
-                              struct error *why);
+                              struct error *error);
 /* Gets the events of deadlocks as pairs, which the caller frees: that by which a thread waits, and
  * that by which the next one entered; NULL: no deadlock. Returns false after reporting an error. */
 bool command_source_deadlock_events(const struct command *command, struct command_source *subject,

@@ -221,16 +221,20 @@ static char *divergence_mark_title(void *context, const struct scene_mark *mark)
     return title;
 }
 
-static const char *divergence_write_text(const struct two_run_diagram *h, const struct scene *scene,
-                                         const char *caption, const char *file)
+static bool divergence_write_text(const struct two_run_diagram *h, const struct scene *scene,
+                                  const char *caption, const char *file, const char **why)
 {
     FILE *f = fopen(file, "we");
-    if (!f)
-        return strerror(errno);
-    scene_text_write(scene, &h->both.book, &(struct text_options){0}, f);
-    fprintf(f, "%s\n", caption);
-    bool bad = ferror(f);
-    return fclose(f) != 0 || bad ? strerror(errno) : NULL;
+    bool written = f != NULL;
+    if (f) {
+        scene_text_write(scene, &h->both.book, &(struct text_options){0}, f);
+        fprintf(f, "%s\n", caption);
+        written = !ferror(f);
+        written = fclose(f) == 0 && written;
+    }
+    if (!written)
+        *why = strerror(errno);
+    return written;
 }
 
 /* Returns the caption, in new memory: the result, and what the diagram lacks. Line names may differ
@@ -276,16 +280,17 @@ static int divergence_write_file(struct divergence_state *c, const char *file)
                                     .selection = two_run_diagram_selection(&c->halves)};
     two_run_diagram_options(&c->halves, &options);
     struct scene *scene = scene_build(&c->halves.window, &c->halves.both.book, &options);
-    const char *why = format == OUTPUT_TEXT
-                          ? divergence_write_text(&c->halves, scene, caption, file)
-                          : document_write(scene, &page, file);
-    if (why)
+    const char *why;
+    bool written = format == OUTPUT_TEXT
+                       ? divergence_write_text(&c->halves, scene, caption, file, &why)
+                       : document_write(scene, &page, file, &why);
+    if (!written)
         command_fail(c->apart->command, "%s: %s", file, why);
     scene_free(scene);
     text_cache_clear();
     free(title);
     free(caption);
-    return why ? EXIT_FAILED : EXIT_DONE;
+    return written ? EXIT_DONE : EXIT_FAILED;
 }
 
 /* ---- interface ---- */

@@ -263,12 +263,13 @@ static int state_diagram_write(const struct command *command, struct event_diagr
     if (state_diagram_request_bands(command, p, subject, NULL, &d.strip) &&
         state_diagram_request_bands(command, p, subject, &d.strip, &d.measured)) {
         state_diagram_measure_layout(&d, page);
-        const char *why = document_write_drawing(&(struct drawing){.width_pt = d.width_pt,
-                                                                   .height_pt = d.height_pt,
-                                                                   .paint = state_diagram_paint,
-                                                                   .context = &d},
-                                                 page, file);
-        status = why ? command_fail(command, "%s: %s", file, why) : EXIT_DONE;
+        const char *why;
+        bool written = document_write_drawing(&(struct drawing){.width_pt = d.width_pt,
+                                                                .height_pt = d.height_pt,
+                                                                .paint = state_diagram_paint,
+                                                                .context = &d},
+                                              page, file, &why);
+        status = written ? EXIT_DONE : command_fail(command, "%s: %s", file, why);
     }
     state_bands_free(&d.strip);
     state_bands_free(&d.measured);
@@ -402,9 +403,9 @@ static int diagram_output_write_pages(const struct command *command, struct even
     } while (diagram_output_add_pages(pages, p, subject, text_size_legend_pt(page), &next));
     if (isatty(STDERR_FILENO))
         fputs("\r      \r", stderr);
-    why = document_close(pages);
+    bool written = document_close(pages, &why);
     text_cache_clear();
-    return why ? command_fail(command, "%s: %s", file, why) : EXIT_DONE;
+    return written ? EXIT_DONE : command_fail(command, "%s: %s", file, why);
 }
 
 /* ---- PDF, SVG and PNG in one piece ---- */
@@ -468,8 +469,9 @@ int diagram_output_write(const struct command *command, struct event_diagram *p,
             scene = diagram_scene_options(p, book, true, text_size_legend_pt(page));
         }
         text_size_warn(command, scene, page);
-        const char *why = document_write(scene, page, file);
-        status = why ? command_fail(command, "%s: %s", file, why) : EXIT_DONE;
+        const char *why;
+        bool written = document_write(scene, page, file, &why);
+        status = written ? EXIT_DONE : command_fail(command, "%s: %s", file, why);
     }
     scene_free(scene);
     text_cache_clear();

@@ -250,8 +250,10 @@ static int metric_chart_draw(const struct metric_chart_builder *m)
     page.format = output_format_document(output_format_of(file));
     page.title = m->title;
     page.date = (time_t)(m->subject->source.book.run.wall_ns / 1000000000u);
-    const char *why = curves_write(&m->curves, &page, file);
-    return why ? command_fail(m->tables->command, "%s: %s", file, why) : EXIT_DONE;
+    const char *why;
+    return curves_write(&m->curves, &page, file, &why)
+               ? EXIT_DONE
+               : command_fail(m->tables->command, "%s: %s", file, why);
 }
 
 static int metric_chart_write_curves(struct metric_chart_builder *m)

@@ -11,7 +11,7 @@
 bool number_sampler_parse(const char *text, long long *thousandths);
 
 /* Sample a file, and the standard output of a shell command, which must finish within a few
- * seconds. Return false with a message in error. The command is killed after that time, or when
+ * seconds. Return false with the reason in *error. The command is killed after that time, or when
  * *stopped is set. */
 bool number_sampler_read_file(const char *path, long long *thousandths, struct error *error);
 bool number_sampler_run_command(const char *command, long long *thousandths,

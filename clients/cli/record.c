@@ -67,16 +67,15 @@ static bool measurement_option_read(const struct command *command, const char *w
                                     const char **list, bool *memory)
 {
     struct measurement_spec measure = {0};
-    char *why = NULL;
+    struct error error = {""};
     *list = NULL;
     if (!words)
         return true;
     words += *words == '@';
     if (measurement_option_is_file(words) ? !measurement_option_read_file(command, words, &measure)
-                                          : !measurement_spec_parse(words, &measure, &why)) {
-        if (why)
-            command_usage(command, "--measure %s", why);
-        free(why);
+                                          : !measurement_spec_parse(words, &measure, &error)) {
+        if (*error.text)
+            command_usage(command, "--measure %s", error.text);
         return false;
     }
     *list = measurement_spec_list(&measure);

@@ -69,7 +69,7 @@ struct shiviz_text {
     const struct shiviz_text *next; /* another log of the same execution, or NULL */
 };
 
-/* Reads all executions of the texts. Returns false with a one-line message in `error` that names
+/* Reads all executions of the texts. Returns false with the reason in *error that names
  * file and line. */
 bool shiviz_read(const struct shiviz_text *text, struct shiviz_log **logs, size_t *count,
                  char *error, size_t error_size);
@@ -83,7 +83,7 @@ void shiviz_free(struct shiviz_log *logs, size_t count);
 /* Returns the number of a host in the clock of an event; 0: it has none. */
 uint64_t shiviz_clock_of(const struct shiviz_event *event, uint32_t host);
 /* Numbers the events of one execution, splits the hosts that restarted, and finds the causes of
- * each event. Returns false with a one-line message in `error`, with file and line, if a rule is
+ * each event. Returns false with the reason in *error, with file and line, if a rule is
  * broken. */
 bool shiviz_clocks_check(struct shiviz_log *log, char *error, size_t error_size);
 

@@ -263,8 +263,10 @@ static int state_charts_draw(const struct state_charts *c)
     page.format = output_format_document(output_format_of(file));
     page.title = c->title;
     page.date = (time_t)(c->book->run.wall_ns / 1000000000u);
-    const char *why = state_chart_write(&c->chart, &page, file);
-    return why ? command_fail(c->tables->command, "%s: %s", file, why) : EXIT_DONE;
+    const char *why;
+    return state_chart_write(&c->chart, &page, file, &why)
+               ? EXIT_DONE
+               : command_fail(c->tables->command, "%s: %s", file, why);
 }
 
 static int state_charts_write_chart(struct state_charts *c, struct command_source *subject)

@@ -436,8 +436,10 @@ static int table_output_write_picture(const struct table_writer *w)
     page.title = w->sheet_count ? w->sheets[0].title : NULL;
     if (w->tables->paper && w->format == OUTPUT_PDF && page.width_pt <= 0)
         paper_size_is_portrait(&page);
-    const char *why = table_page_write(w->sheets, w->sheet_count, &page, w->tables->file);
-    return why ? command_fail(w->tables->command, "%s: %s", w->tables->file, why) : EXIT_DONE;
+    const char *why;
+    return table_page_write(w->sheets, w->sheet_count, &page, w->tables->file, &why)
+               ? EXIT_DONE
+               : command_fail(w->tables->command, "%s: %s", w->tables->file, why);
 }
 
 static int table_output_write_all(struct table_writer *w, const struct table_section *sections,

@@ -19,8 +19,8 @@ struct breakpoint_list {
 /* Reads the breakpoints; none if there is no such file. */
 void breakpoint_file_read(struct breakpoint_list *breaks, const char *trace);
 void breakpoint_file_free(struct breakpoint_list *breaks);
-/* Adds a breakpoint, or removes it if present; *set says which. Returns false with a message in
- * error. */
+/* Adds a breakpoint, or removes it if present; *set says which. Returns false with the reason in
+ * *error. */
 bool breakpoint_file_toggle(const char *trace, const char *what, bool *set, struct error *error);
 
 /* A parsed breakpoint. */

@@ -29,13 +29,13 @@ void session_forget_request(struct session *source);
 bool session_request_is_open(const struct session *source, uint32_t id); /* whether it is pending */
 bool session_is_busy(const struct session *source); /* whether any is pending */
 
-/* Waits until the request is answered; other responses go to their callbacks. Returns false with a
- * message in error if the connection was closed, or the server refused the request. */
+/* Waits until the request is answered; other responses go to their callbacks. Returns false with
+ * the reason in *error if the connection was closed, or the server refused the request. */
 bool session_wait(struct session *source, uint32_t id, struct error *error);
 /* Gets the next message that is not metadata; metadata is applied to the book. Returns 1 for a
- * message, 0 if there is none yet (only when not blocking), -1 if the connection was closed, with a
- * message in error. Pass a RESPONSE to session_request_done, which returns false, with a message in
- * error, if it is invalid: what follows cannot be trusted. */
+ * message, 0 if there is none yet (only when not blocking), -1 if the connection was closed, with
+ * the reason in *error. Pass a RESPONSE to session_request_done, which returns false, with the
+ * reason in *error, if it is invalid: what follows cannot be trusted. */
 int session_receive(struct session *source, bool blocking, unsigned *type, struct decoder *in,
                     struct error *error);
 bool session_request_done(struct session *source, struct decoder *in, struct error *error);

@@ -37,7 +37,7 @@ enum notes_kept {
     NOTES_REFUSED, /* too long, or too many: nothing was changed, and the error says why */
 };
 
-/* Opens the notes of the source's run. Returns false with a one-line message in `error` if the file
+/* Opens the notes of the source's run. Returns false with the reason in *error if the file
  * is damaged; then there are no notes, and new ones are kept in memory only. In either case release
  * with note_file_free(). */
 bool note_file_open(struct note_file *notes, const struct session *source, struct error *error);
@@ -50,7 +50,7 @@ enum notes_kept note_file_set(struct note_file *notes, struct event_id at, const
 /* returns the path of the notes; NULL: not saved yet */
 const char *note_file_file(const struct note_file *notes);
 void note_file_forget(const char *trace); /* removes the file next to a trace that is removed */
-/* Copies the notes to a copy of the trace. Returns false with a message in error. */
+/* Copies the notes to a copy of the trace. Returns false with the reason in *error. */
 bool note_file_copy(const struct note_file *notes, const char *trace, struct error *error);
 
 #endif

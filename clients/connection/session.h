@@ -38,7 +38,7 @@ enum session_lines {
 };
 
 /* Connects and sends HELLO; selects a run unless lines is SESSION_NO_RUN. Waits for the response.
- * Returns false with a one-line message in `error`. */
+ * Returns false with the reason in *error. */
 bool session_open(struct session *source, const char *what, enum session_lines lines,
                   struct error *error);
 /* Does this for the default endpoint, where it starts a server if none is listening. */

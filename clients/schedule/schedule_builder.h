@@ -26,7 +26,7 @@ void schedule_builder_set_type(struct schedule_builder *plan, uint32_t type, con
 /* Gets a thread's i-th event; returns false if there is none. */
 bool schedule_builder_event_at(const struct schedule_builder *plan, uint32_t thread, uint64_t i,
                                struct event_info *event);
-/* Returns the schedule, *bytes long, which the caller frees; NULL, with the reason in *why, if it
+/* Returns the schedule, *bytes long, which the caller frees; NULL with the reason in *why if it
  * cannot be made. */
 struct schedule_head *schedule_builder_write(struct schedule_builder *plan, size_t *bytes,
                                              const char **why);

@@ -6,7 +6,7 @@
 #include "clients/snapshot/snapshot.h"
 #include "wire/endpoint.h"
 
-/* Returns false with the reason if the file is no core file or has no thread. */
+/* Returns false with the reason in *error if the file is not a core file or has no thread. */
 bool core_file_read(struct snapshot *snapshot, const char *path, struct error *error);
 /* Add what a note describes: threads, the name of the program, mappings of files. */
 void core_file_add_thread(struct snapshot *snapshot, const void *bytes, size_t size);

@@ -18,7 +18,8 @@
  * the release takes its time, too. */
 #define SEIZED_STOP_NS 150000000u
 
-/* Returns false with the reason, and the setting that refuses it, if nothing can be read. */
+/* Returns false with the reason in *error, and the setting that refuses it, if nothing can be
+ * read. */
 bool seized_process_read(struct snapshot *snapshot, uint32_t pid, struct error *error);
 
 /* The reasons for a refusal that can be read: */

@@ -1,5 +1,5 @@
-/* What the adapter for uC++ 7 knows of a program: its tasks, monitors and coroutines, its locks,
- * and the lines that stand for them. The adapter reports them through poet.h (P. A. Buhr, uC++
+/* Objects of a program that the adapter for uC++ 7 traces: its tasks, monitors, coroutines and
+ * locks, with their trace lines. The adapter reports them through poet.h (P. A. Buhr, uC++
  * Annotated Reference Manual; the marks are those of D. Zak, Analyzing Multi-Threaded Program
  * Performance with uProfiler, 2000, chapter 8).
  *
@@ -23,7 +23,7 @@
     extern "C" result __real_##symbol(__VA_ARGS__);                                                \
     extern "C" OUT_OF_LINE result __wrap_##symbol(__VA_ARGS__)
 
-/* Of the adapter's own data; held while time slices are disabled. Initially zero. With one
+/* A lock of the adapter's own data; held while time slices are disabled. Initially zero. With one
  * processor, that is enough. */
 class spinlock
 {
@@ -62,12 +62,12 @@ struct raised_exception {
     poet_event_t raise;
 };
 
-/* A task, monitor, coroutine or lock. Those with a mutex are also found by it. */
+/* A task, monitor, coroutine or lock. One with a mutex is also found by it. */
 struct object {
     object_kind kind;
     const void *address;
-    /* Where it was made. A line's place is `site`: of a monitor in the constructor, which names
-     * it. */
+    /* Call site that made it, and the place of its line, which is in the constructor of a monitor,
+     * as that names it. */
     const void *made_at, *site;
     const char *name, *of_class;
     poet_line_t line; /* 0: not open yet */
@@ -78,7 +78,7 @@ struct object {
     raised_exception *raised, *newest_raised;
     spinlock raised_lock;
     unsigned raising; /* exceptions that are being raised at it now */
-    /* Of tasks: a monitor that it constructs, unless the constructor of another kind follows;
+    /* A monitor that a task constructs, unless the constructor of another kind follows;
      * its last event; and the one that ended its wait for a condition lock, or in the queue of a
      * lock whose calls are inlined. */
     object *pending;
@@ -89,8 +89,8 @@ struct object {
     /* its call of pthread_*, and the mutex or condition variable of that; nullptr: there is none */
     const char *pthread_site;
     const void *pthread_object;
-    /* Of mutex objects: the last event of the task that deletes it; and twice the number of its
-     * visits, plus 1 once it is deleted. */
+    /* The last event of the task that deletes a mutex object; and twice the number of its visits,
+     * plus 1 once it is deleted. */
     poet_event_t deleter;
     unsigned visited;
     /* of condition locks: held while a waiting task is chosen */
@@ -152,7 +152,7 @@ enum event_type { EVENT_TYPES(EVENT_TYPE_OF) TYPES };
 /* Returns memory that is never freed, and not the program's; nullptr: none. Within a section, or an
  * unsliced part. */
 void *memory_get(size_t bytes);
-/* Whether a class of that name is the library's. */
+/* Returns whether a class of that name is the library's. */
 inline bool name_is_of_library(const char *name)
 {
     return name[0] == 'u' && name[1] >= 'A' && name[1] <= 'Z';
@@ -210,7 +210,7 @@ void mark(object *self, poet_line_t line, event_type type, const void *site,
 void pair(object *self, poet_line_t a, event_type type_a, poet_line_t b, event_type type_b,
           const void *site);
 
-/* Whether the run is a replay. */
+/* True if the run is a replay. */
 extern const bool turns_are_kept;
 /* In a replay, lets other tasks run until the running task's next event of that type may happen on
  * the line; before the call that acquires something. 0: no line. Outside of sections. */

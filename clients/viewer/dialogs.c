@@ -11,6 +11,7 @@
 #include "clients/viewer/state/run_notes.h"
 #include "clients/viewer/state/scene_cache.h"
 #include "clients/viewer/state/status_line.h"
+#include "wire/endpoint.h"
 #include "wire/event_types.h"
 #include "wire/trace_view.h"
 
@@ -61,7 +62,7 @@ GtkWidget *dialog_scrolled(GtkWidget *content)
 
 struct dialog_state {
     struct view *view;
-    char *(*answer)(struct view *view, const char *text);
+    bool (*answer)(struct view *view, const char *text, struct error *error);
     GtkWidget *window, *entry, *wrong;
 };
 
@@ -70,17 +71,17 @@ static void on_entered(GtkWidget *widget, gpointer data)
     struct dialog_state *a = data;
     (void)widget;
     char *text = g_strstrip(g_strdup(gtk_editable_get_text(GTK_EDITABLE(a->entry))));
-    char *wrong = a->answer(a->view, text);
+    struct error error = {""};
+    bool accepted = a->answer(a->view, text, &error);
     g_free(text);
-    if (!wrong) {
+    if (accepted) {
         gtk_window_destroy(GTK_WINDOW(a->window));
         return;
     }
-    gtk_label_set_text(GTK_LABEL(a->wrong), wrong);
+    gtk_label_set_text(GTK_LABEL(a->wrong), error.text);
     gtk_widget_set_visible(a->wrong, TRUE);
     gtk_widget_add_css_class(a->entry, "error");
     gtk_widget_grab_focus(a->entry);
-    g_free(wrong);
 }
 
 static void on_edited(GtkEditable *entry, gpointer data)
@@ -114,7 +115,7 @@ static GtkWidget *dialog_message_new(const char *words)
 }
 
 void dialog_prompt(struct view *view, const struct dialog_question *question,
-                   char *(*answer)(struct view *view, const char *text))
+                   bool (*answer)(struct view *view, const char *text, struct error *error))
 {
     struct dialog_state *a = g_new0(struct dialog_state, 1);
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 8);
@@ -159,29 +160,30 @@ static bool prompt_matches_any_line(struct view *view, const char *pattern)
     return false;
 }
 
-static char *prompt_no_match_text(const char *pattern)
+static bool prompt_report_no_match(const char *pattern, struct error *error)
 {
-    return g_strdup_printf("No line named %s", pattern);
+    error_set(error, "No line named %s", pattern);
+    return false;
 }
 
-static char *prompt_group_matching(struct view *view, const char *pattern)
+static bool prompt_group_matching(struct view *view, const char *pattern, struct error *error)
 {
     if (!prompt_matches_any_line(view, pattern))
-        return prompt_no_match_text(pattern);
+        return prompt_report_no_match(pattern, error);
     line_groups_by_pattern(view, pattern);
-    return NULL;
+    return true;
 }
 
-static char *prompt_hide_matching(struct view *view, const char *pattern)
+static bool prompt_hide_matching(struct view *view, const char *pattern, struct error *error)
 {
     if (!prompt_matches_any_line(view, pattern))
-        return prompt_no_match_text(pattern);
+        return prompt_report_no_match(pattern, error);
     line_arrangement_hide_pattern(view, pattern);
-    return NULL;
+    return true;
 }
 
 static void prompt_pattern(struct view *view, const char *title, const char *button,
-                           char *(*answer)(struct view *view, const char *text))
+                           bool (*answer)(struct view *view, const char *text, struct error *error))
 {
     struct dialog_question question = {title, prompt_pattern_words, "worker*", NULL, button};
     if (view->server_link.has_run)
@@ -199,12 +201,13 @@ void prompt_hide_lines(struct view *view)
 
 /* ---- note ---- */
 
-static char *prompt_save_note(struct view *view, const char *text)
+static bool prompt_save_note(struct view *view, const char *text, struct error *error)
 {
+    (void)error;
     struct event_id at = view->viewport.place.selected;
     if (at.line)
         notes_panel_set_note(view, at, *text ? text : NULL);
-    return NULL;
+    return true;
 }
 
 void prompt_note(struct view *view)
@@ -233,34 +236,38 @@ void prompt_note(struct view *view)
 
 /* ---- target ---- */
 
-static char *prompt_go_to_event(struct view *view, const char *text, struct event_id at)
+static bool prompt_go_to_event(struct view *view, const char *text, struct event_id at,
+                               struct error *error)
 {
     const struct trace_metadata *book =
         view_metadata(view); /* with very many lines, not all are known yet */
     const struct line_metadata *line = metadata_line(book, at.line);
     bool there = at.line && (book->some ? at.line <= book->line_count : line != NULL);
-    if (!there || at.line & HIDDEN_LINE)
-        return g_strdup_printf("%s: no such line", text);
+    if (!there || at.line & HIDDEN_LINE) {
+        error_set(error, "%s: no such line", text);
+        return false;
+    }
     if (line &&
-        (!at.number || (line->is.last && at.number > line->is.last && !book->run.connected)))
-        return g_strdup_printf("%s: the last event of that line is %u:%" G_GUINT64_FORMAT, text,
-                               at.line, (guint64)line->is.last);
+        (!at.number || (line->is.last && at.number > line->is.last && !book->run.connected))) {
+        error_set(error, "%s: the last event of that line is %u:%" G_GUINT64_FORMAT, text, at.line,
+                  (guint64)line->is.last);
+        return false;
+    }
     go_to_event(view, at, NO_POSITION);
-    return NULL;
+    return true;
 }
 
-char *prompt_go_to(struct view *view, const char *text)
+bool prompt_go_to(struct view *view, const char *text, struct error *error)
 {
     struct event_id at;
     int64_t ns;
     char *end;
     double v = g_ascii_strtod(text, &end);
+    error_set(error, "%s: no such note", text);
     if (*text == '#')
-        return notes_panel_go_to(view, g_ascii_strtoull(text + 1, NULL, 10))
-                   ? NULL
-                   : g_strdup_printf("%s: no such note", text);
+        return notes_panel_go_to(view, g_ascii_strtoull(text + 1, NULL, 10));
     if (event_id_parse(text, &at))
-        return prompt_go_to_event(view, text, at);
+        return prompt_go_to_event(view, text, at, error);
     g_strchug(end);
     bool number = end != text && v >= 0;
     if (number && strcmp(end, "%") == 0)
@@ -269,12 +276,14 @@ char *prompt_go_to(struct view *view, const char *text)
         go_to_time(view, ns);
     else if (number && !*end)
         go_to_position(view, (uint64_t)v);
-    else
-        return g_strdup_printf(
-            "%s: invalid position; enter an event (2:17), a time (1.5ms), a share "
-            "(40%%), a position or a note (#2)",
-            text);
-    return NULL;
+    else {
+        error_set(error,
+                  "%s: invalid position; enter an event (2:17), a time (1.5ms), a share "
+                  "(40%%), a position or a note (#2)",
+                  text);
+        return false;
+    }
+    return true;
 }
 
 void prompt_target(struct view *view)

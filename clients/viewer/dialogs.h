@@ -5,6 +5,7 @@
 
 #include <gtk/gtk.h>
 
+struct error;
 struct view;
 
 /* Returns a new window with that title over the viewer's, which Escape closes. */
@@ -21,9 +22,9 @@ struct dialog_question {
 };
 
 /* Asks for one line of text, which is passed to `answer` without surrounding spaces. It returns
- * NULL to accept it; else an error message, which is freed: the window stays open and shows it. */
+ * false with the reason in *error to reject it: the window stays open and shows the reason. */
 void dialog_prompt(struct view *view, const struct dialog_question *question,
-                   char *(*answer)(struct view *view, const char *text));
+                   bool (*answer)(struct view *view, const char *text, struct error *error));
 void dialog_close_on_escape(GtkWidget *window);
 
 /* Prompts: dialogs in which the user types one line, a name pattern whose action applies to all
@@ -36,8 +37,8 @@ void prompt_hide_lines(struct view *view);
 void prompt_note(struct view *view);
 void prompt_target(struct view *view);
 /* Goes to a typed target, which is an event "2:17", a time "1.5ms", a share of the run "40%", a
- * position "12345" or a note "#3". Returns NULL, or an error message, which the caller frees. */
-char *prompt_go_to(struct view *view, const char *text);
+ * position "12345" or a note "#3". Returns false with the reason in *error. */
+bool prompt_go_to(struct view *view, const char *text, struct error *error);
 
 /* ---- preferences ---- */
 

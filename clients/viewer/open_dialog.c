@@ -32,13 +32,16 @@ static void open_dialog_show_files(struct view *view)
                        open_dialog_on_file, view);
 }
 
-static char *open_dialog_connect(struct view *view, const char *what)
+static bool open_dialog_connect(struct view *view, const char *what, struct error *error)
 {
-    if (*what && !endpoint_is(what) && !g_str_has_prefix(what, "ssh:"))
-        return g_strdup_printf(
-            "%s: invalid endpoint; enter unix:PATH, poet://HOST:PORT or ssh:HOST[:FILE]", what);
+    if (*what && !endpoint_is(what) && !g_str_has_prefix(what, "ssh:")) {
+        error_set(error,
+                  "%s: invalid endpoint; enter unix:PATH, poet://HOST:PORT or ssh:HOST[:FILE]",
+                  what);
+        return false;
+    }
     server_link_open(&view->server_link, *what ? what : NULL);
-    return NULL;
+    return true;
 }
 
 void open_dialog_show_connect(struct view *view)

@@ -141,8 +141,8 @@ static char **all_arguments(const char *path, bool record, const char *measured,
     return (char **)g_ptr_array_free(all, FALSE);
 }
 
-static char *program_start_prepare(struct view *view, const struct program_start *what,
-                                   const char *path, char **own)
+static void program_start_prepare(struct view *view, const struct program_start *what,
+                                  const char *path, char **own)
 {
     struct program_start_job *s = g_new0(struct program_start_job, 1);
     char *list = measurement_spec_list(&what->measure);
@@ -157,26 +157,32 @@ static char *program_start_prepare(struct view *view, const struct program_start
     free(list);
     server_link_open(&view->server_link, NULL);
     g_timeout_add(TRY_MS, try_to_start, s);
-    return NULL;
 }
 
-char *program_start_begin(struct view *view, const struct program_start *what)
+bool program_start_begin(struct view *view, const struct program_start *what, struct error *error)
 {
-    char **own = NULL, *path, *wrong;
-    GError *error = NULL;
-    if (!*what->program)
-        return g_strdup("Enter a program.");
-    if (!g_file_test(what->directory, G_FILE_TEST_IS_DIR))
-        return g_strdup_printf("%s: no such directory", what->directory);
-    if (*what->arguments && !g_shell_parse_argv(what->arguments, NULL, &own, &error)) {
-        wrong = g_strdup_printf("Arguments: %s", error->message);
-        g_error_free(error);
-        return wrong;
+    char **own = NULL, *path;
+    GError *syntax = NULL;
+    if (!*what->program) {
+        error_set(error, "Enter a program.");
+        return false;
+    }
+    if (!g_file_test(what->directory, G_FILE_TEST_IS_DIR)) {
+        error_set(error, "%s: no such directory", what->directory);
+        return false;
+    }
+    if (*what->arguments && !g_shell_parse_argv(what->arguments, NULL, &own, &syntax)) {
+        error_set(error, "Arguments: %s", syntax->message);
+        g_error_free(syntax);
+        return false;
     }
     path = path_of(what->program, what->directory);
-    wrong = path ? program_start_prepare(view, what, path, own)
-                 : g_strdup_printf("%s: no such program", what->program);
+    bool found = path != NULL;
+    if (found)
+        program_start_prepare(view, what, path, own);
+    else
+        error_set(error, "%s: no such program", what->program);
     g_strfreev(own);
     g_free(path);
-    return wrong;
+    return found;
 }

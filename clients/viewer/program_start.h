@@ -4,6 +4,7 @@
 
 #include "config/measurement_spec.h"
 
+struct error;
 struct view;
 
 struct program_start {
@@ -11,9 +12,8 @@ struct program_start {
     struct measurement_spec measure;
 };
 
-/* Returns an error message, which the caller frees; NULL: the program will be started when the
- * default server, which the viewer then shows, is running: directly if it was compiled with -trace,
- * else under poet record. */
-char *program_start_begin(struct view *view, const struct program_start *what);
+/* Starts the program when the default server, which the viewer then shows, is running: directly if
+ * it was compiled with -trace, else under poet record. Returns false with the reason in *error. */
+bool program_start_begin(struct view *view, const struct program_start *what, struct error *error);
 
 #endif

@@ -11,6 +11,7 @@
 #include "config/description_read.h"
 #include "config/metric_rules.h"
 #include "config/target.h"
+#include "wire/endpoint.h"
 #include "wire/profile_region.h"
 #include "wire/request.h"
 
@@ -223,11 +224,10 @@ static void run_dialog_keep_text(char **kept, const char *text)
     *kept = g_strdup(text);
 }
 
-static void run_dialog_show_problem(struct run_dialog *r, char *wrong)
+static void run_dialog_show_problem(struct run_dialog *r, const char *wrong)
 {
     gtk_label_set_text(GTK_LABEL(r->wrong), wrong);
     gtk_widget_set_visible(r->wrong, TRUE);
-    g_free(wrong);
 }
 
 static void run_dialog_on_start(GtkWidget *widget, gpointer data)
@@ -239,17 +239,19 @@ static void run_dialog_on_start(GtkWidget *widget, gpointer data)
     run_dialog_keep_text(&run_dialog_last.directory, run_dialog_text(r->directory));
     char *wrong = measurement_form_problem(r->form);
     if (wrong) {
-        run_dialog_show_problem(r, g_strdup(wrong));
+        run_dialog_show_problem(r, wrong);
         free(wrong);
         return;
     }
     measurement_spec_free(&run_dialog_last.measure);
     run_dialog_last.measure = measurement_form_get(r->form);
-    wrong = program_start_begin(
-        r->view, &(struct program_start){run_dialog_last.program, run_dialog_last.arguments,
-                                         run_dialog_last.directory, run_dialog_last.measure});
-    if (wrong)
-        run_dialog_show_problem(r, wrong);
+    struct error error;
+    if (!program_start_begin(
+            r->view,
+            &(struct program_start){run_dialog_last.program, run_dialog_last.arguments,
+                                    run_dialog_last.directory, run_dialog_last.measure},
+            &error))
+        run_dialog_show_problem(r, error.text);
     else
         gtk_window_destroy(GTK_WINDOW(r->window));
 }
@@ -265,9 +267,9 @@ static void run_dialog_on_file(void *user, const char *path)
     char *text = measurement_spec_write(&measure), *wrong = measurement_form_problem(r->form);
     GError *error = NULL;
     if (wrong) {
-        run_dialog_show_problem(r, g_strdup(wrong));
+        run_dialog_show_problem(r, wrong);
     } else if (!g_file_set_contents(path, text, -1, &error)) {
-        run_dialog_show_problem(r, g_strdup(error->message));
+        run_dialog_show_problem(r, error->message);
         g_error_free(error);
     }
     measurement_spec_free(&measure);

@@ -26,6 +26,7 @@
 #include "clients/viewer/trace_download.h"
 #include "clients/viewer/view_print.h"
 #include "clients/viewer/viewer_session.h"
+#include "wire/endpoint.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -95,10 +96,9 @@ static void script_actions_select_second(struct view *view, const struct script_
 
 static void script_actions_go(struct view *view, const struct script_arguments *a)
 {
-    char *error = prompt_go_to(view, a->words[0]);
-    if (error)
-        status_line_show(&view->status_line, "%s", error);
-    g_free(error);
+    struct error error;
+    if (!prompt_go_to(view, a->words[0], &error))
+        status_line_show(&view->status_line, "%s", error.text);
 }
 
 static void script_actions_find(struct view *view, const struct script_arguments *a)

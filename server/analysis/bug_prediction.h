@@ -18,7 +18,8 @@ struct bug_prediction;
 
 struct bug_prediction *predict_new(void);
 /* Sets the order in which uses of an object and its destruction are compared, which must exist
- * until the findings are there. Else only those are reported that occurred. */
+ * until the findings are there. Without it, only findings that occurred are
+ * reported. */
 void predict_set_order(struct bug_prediction *prediction, const struct order *order);
 void predict_feed(struct bug_prediction *prediction, const struct sync_op *op);
 /* Searches, after all operations were fed, with about `budget` steps.  Returns true when all is

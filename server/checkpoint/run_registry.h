@@ -34,8 +34,8 @@ void run_registry_touch(struct run_registry *runs, struct run *run);
 
 /* Evicts them, except for the most recently used ones. */
 void run_registry_evict(struct run_registry *runs);
-/* Returns a run of the server, read again from its file if it was evicted; NULL with a reason if
- * that fails. */
+/* Returns a run of the server, read again from its file if it was evicted; NULL with the reason in
+ * *why if that fails. */
 struct run *run_registry_reload(struct run_registry *runs, size_t index, const char **why);
 
 /* Logs which files were deleted while they are written. */
@@ -54,7 +54,7 @@ bool output_path_clear(const char *output, struct error *error);
  * from agents alone. */
 bool output_path_holds_sent(const char *output);
 bool output_path_is_written(const char *path); /* returns whether a server writes it now */
-/* Renames a file; returns the new name (the caller frees it), or NULL with *error set. */
+/* Renames a file; returns the new name (the caller frees it), or NULL with the reason in *error. */
 char *output_path_set_aside(const char *path, const char *reason, struct error *error);
 
 #endif

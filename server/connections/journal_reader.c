@@ -113,16 +113,16 @@ static void journal_reader_note_delivered(struct run *run, const struct chunk *c
 
 /* Rejects the sender of a bad chunk: a program is dropped when its connection is next checked. */
 static void journal_reader_reject_program(struct server *server, const struct run *run,
-                                          const struct chunk *chunk, const char *error)
+                                          const struct chunk *chunk, const char *why)
 {
     struct connection *peer = server->peers;
     while (peer && (!peer->program || peer->run != run || peer->program->session != chunk->session))
         peer = peer->next;
     if (!peer)
-        agent_connection_reject(server, run, chunk->session, error);
+        agent_connection_reject(server, run, chunk->session, why);
     if (!peer || peer->wrong)
         return;
-    peer->wrong = error;
+    peer->wrong = why;
     peer->wrong_kind = chunk->kind == CHUNK_SLOTS ? MESSAGE_SLOTS : chunk->kind;
 }
 
@@ -153,15 +153,15 @@ static const char too_much_waits[] =
     "too many events wait for partners that never arrived (memory limit)";
 
 static bool journal_reader_deliver_slots(struct run *run, struct program_session *session,
-                                         struct chunk chunk, const char **error)
+                                         struct chunk chunk, const char **why)
 {
     size_t count;
     struct ring_slot *slots = slot_codec_decode(&chunk, &count);
-    *error = "events that cannot be decompressed";
-    bool good = slots && program_session_decode_slots(session, chunk.thread, slots, count, error);
+    *why = "events that cannot be decompressed";
+    bool good = slots && program_session_decode_slots(session, chunk.thread, slots, count, why);
     free(slots);
     if (good && run_pending_limit_exceeded(run)) {
-        *error = too_much_waits;
+        *why = too_much_waits;
         return false;
     }
     return good;
@@ -183,25 +183,24 @@ static bool journal_reader_deliver_external(struct run *run, struct chunk chunk)
 }
 
 static bool journal_reader_deliver_placements(struct run *run, struct program_session *session,
-                                              struct chunk chunk, const char **error)
+                                              struct chunk chunk, const char **why)
 {
-    bool good =
-        program_session_decode_carriers(session, chunk.thread, chunk.data, chunk.size, error);
+    bool good = program_session_decode_carriers(session, chunk.thread, chunk.data, chunk.size, why);
     if (good)
         run_fact(run, chunk);
     return good;
 }
 
 static bool journal_reader_deliver_calls(struct run *run, struct program_session *session,
-                                         struct chunk chunk, const char **error)
+                                         struct chunk chunk, const char **why)
 {
-    bool good = program_session_decode_calls(session, chunk.thread, chunk.data, chunk.size, error);
+    bool good = program_session_decode_calls(session, chunk.thread, chunk.data, chunk.size, why);
     if (good)
         run_fact(run, chunk);
     return good;
 }
 
-static bool journal_reader_deliver_message(struct run *run, struct chunk chunk, const char **error)
+static bool journal_reader_deliver_message(struct run *run, struct chunk chunk, const char **why)
 {
     if (chunk.session == PROGRAM_METRICS_NO_PROCESS)
         return journal_reader_deliver_external(run, chunk);
@@ -211,24 +210,24 @@ static bool journal_reader_deliver_message(struct run *run, struct chunk chunk, 
         return true; /* it was refused before */
     program_session_batch(session, tracefile_epoch(run->trace), false);
     if (chunk.kind == MESSAGE_SLOTS || chunk.kind == CHUNK_SLOTS)
-        return journal_reader_deliver_slots(run, session, chunk, error);
+        return journal_reader_deliver_slots(run, session, chunk, why);
     if (chunk.kind == CHUNK_SUMS)
-        return program_session_decode_profile(session, chunk.thread, chunk.data, chunk.size, error);
+        return program_session_decode_profile(session, chunk.thread, chunk.data, chunk.size, why);
     if (chunk.kind == CHUNK_METERS)
-        return program_session_decode_metrics(session, chunk.thread, chunk.data, chunk.size, error);
+        return program_session_decode_metrics(session, chunk.thread, chunk.data, chunk.size, why);
     if (chunk.kind == CHUNK_ENTRIES)
-        return journal_reader_deliver_calls(run, session, chunk, error);
+        return journal_reader_deliver_calls(run, session, chunk, why);
     if (chunk.kind == CHUNK_SPANS)
-        return journal_reader_deliver_placements(run, session, chunk, error);
+        return journal_reader_deliver_placements(run, session, chunk, why);
     if (chunk.kind == CHUNK_SWITCHES)
-        return program_session_decode_switches(session, chunk.data, chunk.size, error);
+        return program_session_decode_switches(session, chunk.data, chunk.size, why);
     if (chunk.kind == CHUNK_HANGUP || chunk.kind == MESSAGE_LOSSES)
         run_fact(run, chunk);
     if (chunk.kind == CHUNK_HANGUP)
         agent_position_note_hangup(&run->agent_positions, chunk.session);
     if (chunk.kind != CHUNK_HANGUP)
         return program_session_decode_message(session, chunk.kind, chunk.thread, chunk.data,
-                                              chunk.size, error);
+                                              chunk.size, why);
     program_session_close(session);
     return true;
 }
@@ -242,7 +241,7 @@ static void journal_reader_deliver_clocks(struct run *run, struct chunk chunk)
 
 static void journal_reader_deliver_chunk(struct server *server, struct run *run, struct chunk chunk)
 {
-    const char *error;
+    const char *why;
     if (chunk.kind == CHUNK_SESSION)
         begin_session(run, chunk);
     else if (chunk.kind == CHUNK_TARGET)
@@ -253,8 +252,8 @@ static void journal_reader_deliver_chunk(struct server *server, struct run *run,
         journal_reader_deliver_clocks(run, chunk);
     else if (chunk.kind == CHUNK_ALONE)
         remote_end_decode_alone(run, chunk.data, chunk.size);
-    else if (!journal_reader_deliver_message(run, chunk, &error))
-        journal_reader_reject_program(server, run, &chunk, error);
+    else if (!journal_reader_deliver_message(run, chunk, &why))
+        journal_reader_reject_program(server, run, &chunk, why);
 }
 
 /* ---- the end ---- */

@@ -63,11 +63,11 @@ static void note_figures(const struct connection *peer)
 static void program_connection_poll_all(struct server *server)
 {
     for (struct connection *peer = server->peers; peer; peer = peer->next) {
-        const char *error = peer->program ? atomic_load(&peer->program->error) : NULL;
+        const char *why = peer->program ? atomic_load(&peer->program->error) : NULL;
         if (peer->program)
             note_figures(peer);
-        if (error && !peer->ending)
-            connection_reject(peer, "%s", error);
+        if (why && !peer->ending)
+            connection_reject(peer, "%s", why);
         else if (peer->wrong && !peer->ending && peer->shares && peer->wrong_kind == MESSAGE_SLOTS)
             connection_reject(peer, "%s", peer->wrong);
         else if (peer->wrong && !peer->ending)
@@ -193,12 +193,12 @@ void program_connection_sync(struct server *server)
 /* ---- messages ---- */
 
 static bool socket_slots(struct connection *peer, const uint8_t *body, size_t size,
-                         const char **error)
+                         const char **why)
 {
     struct decoder in = decoder_init(body, size);
     uint32_t thread = decode_u32(&in);
     if (in.error || decoder_remaining(&in) % SLOT_BYTES) {
-        *error = "SLOTS of a broken size";
+        *why = "SLOTS of a broken size";
         return false;
     }
     size_t bytes = decoder_remaining(&in);
@@ -258,13 +258,13 @@ static enum readiness program_connection_readiness(struct connection *peer)
 
 /* Writes files only for a program of this host, which could write them itself. */
 static bool program_connection_request_report(struct connection *peer, struct decoder *in,
-                                              const char **error)
+                                              const char **why)
 {
     struct report_message message;
     int domain = 0;
     socklen_t size = sizeof domain;
     if (!decode_report(in, &message)) {
-        *error = in->error;
+        *why = in->error;
         return false;
     }
     getsockopt(peer->channel.fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
@@ -278,29 +278,29 @@ static bool program_connection_request_report(struct connection *peer, struct de
 static void program_connection_receive_message(struct connection *peer, unsigned type,
                                                const uint8_t *body, size_t size)
 {
-    const char *error = NULL;
+    const char *why = NULL;
     bool ok = true;
     struct decoder in = decoder_init(body, size);
     if (type == MESSAGE_WAKE) {
         peer->woken = true; /* many may come at once */
-    } else if (shared_memory_receive(peer, type, &in, &error)) {
-        ok = error == NULL;
+    } else if (shared_memory_receive(peer, type, &in, &why)) {
+        ok = why == NULL;
         if (ok && type == MESSAGE_CARRIER)
             socket_message(peer, type, body, size); /* what it is called */
     } else if (type == MESSAGE_METRIC && measurement_option_receive(peer, body, size)) {
         loop_turn_set_activity("messages of programs");
     } else if (type == MESSAGE_REPORT) {
-        ok = program_connection_request_report(peer, &in, &error);
+        ok = program_connection_request_report(peer, &in, &why);
     } else if (type == MESSAGE_SLOTS) {
-        ok = socket_slots(peer, body, size, &error);
+        ok = socket_slots(peer, body, size, &why);
     } else if (type >= CHUNK_SESSION) {
-        error = "is not a program message";
+        why = "is not a program message";
         ok = false;
     } else {
         socket_message(peer, type, body, size);
     }
     if (!ok)
-        connection_reject(peer, "%s: %s", message_name(type), error);
+        connection_reject(peer, "%s: %s", message_name(type), why);
 }
 
 static void was_read(struct connection *peer)
@@ -360,10 +360,10 @@ static void count_unread(struct connection *peer, const struct program_session *
 {
     size_t used = 0, length;
     unsigned type;
-    const char *error;
+    const char *why;
     connection_read_rest(peer);
     while (frame_read(peer->in.data + used, peer->in.size - used, LIMIT_MESSAGE_BYTES, &type,
-                      &length, &error) > 0) {
+                      &length, &why) > 0) {
         const uint8_t *body = peer->in.data + used + MESSAGE_FRAME_BYTES;
         used += MESSAGE_FRAME_BYTES + length;
         struct ring_slot *slots = xmalloc(length + 1); /* for its alignment */

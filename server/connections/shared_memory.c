@@ -30,15 +30,15 @@ static const char *shared_memory_check(struct decoder *in, int fd, uint32_t vers
     struct stat st;
     int needed = F_SEAL_SHRINK | F_SEAL_GROW, seals = fd >= 0 ? fcntl(fd, F_GET_SEALS) : -1;
     bool same = decode_u32(in) == version;
-    const char *error = !decoder_finish(in)                       ? in->error
-                        : seals < 0 || (seals & needed) != needed ? texts[MEMORY_NOT_SEALED]
-                        : !same                                   ? texts[MEMORY_VERSION]
-                        : fstat(fd, &st) < 0 || (uint64_t)st.st_size < bytes ? texts[MEMORY_SIZE]
-                        : second                                             ? texts[MEMORY_SECOND]
-                                                                             : NULL;
-    if (error && fd >= 0)
+    const char *why = !decoder_finish(in)                       ? in->error
+                      : seals < 0 || (seals & needed) != needed ? texts[MEMORY_NOT_SEALED]
+                      : !same                                   ? texts[MEMORY_VERSION]
+                      : fstat(fd, &st) < 0 || (uint64_t)st.st_size < bytes ? texts[MEMORY_SIZE]
+                      : second                                             ? texts[MEMORY_SECOND]
+                                                                           : NULL;
+    if (why && fd >= 0)
         close(fd);
-    return error;
+    return why;
 }
 
 /* Returns whether memory is due that was read at last_ns: after `least` nanoseconds, and a part of
@@ -83,18 +83,18 @@ static size_t shared_memory_mappings_left(const struct connection *peer,
 static const char *add_queue(struct connection *peer, int fd, uint32_t slots)
 {
     struct capture_thread *taker = shared_memory_lock(peer);
-    const char *error =
+    const char *why =
         peer->program->queue_count >= shared_memory_mappings_left(peer, taker) / 2
             ? "more threads at once than one program may have here (see /proc/sys/vm/max_map_count)"
             : shared_queue_add(&peer->program->queues, fd, slots);
-    peer->program->queue_count += !error;
-    if (!error) {
+    peer->program->queue_count += !why;
+    if (!why) {
         process_sampler_queue(peer);
         measurement_settings_queue(peer);
     }
     capture_unlock(taker);
-    peer->shares |= !error;
-    return error;
+    peer->shares |= !why;
+    return why;
 }
 
 /* If there are too many regions, those of ended threads are freed soon; until then new ones are
@@ -105,13 +105,13 @@ static const char *add_region(struct connection *peer, int fd, uint32_t thread)
     struct captured_program *program = peer->program;
     size_t most = shared_memory_mappings_left(peer, taker) / REGIONS_PART;
     bool fits = program->region_count < most;
-    const char *error = fits ? region_reader_add(&program->regions, fd, thread) : NULL;
-    program->region_count += fits && !error;
+    const char *why = fits ? region_reader_add(&program->regions, fd, thread) : NULL;
+    program->region_count += fits && !why;
     program->sums_wanted |= program->region_count >= most / 2;
     if (!fits && !program->regions_left++)
         server_log("%s: too many threads with profiles at once; some are not measured", peer->name);
     capture_unlock(taker);
-    return error;
+    return why;
 }
 
 /* One more than there may be is none. */
@@ -122,11 +122,11 @@ static const char *add_carrier(struct connection *peer, int fd, uint32_t carrier
     size_t count = 0;
     for (const struct placement_ring *r = program->carried; r; r = r->next)
         count++;
-    const char *error = count < shared_memory_mappings_left(peer, taker) / REGIONS_PART
-                            ? placement_ring_add(&program->carried, fd, carrier)
-                            : NULL; /* it fills up, and its switches are counted */
+    const char *why = count < shared_memory_mappings_left(peer, taker) / REGIONS_PART
+                          ? placement_ring_add(&program->carried, fd, carrier)
+                          : NULL; /* it fills up, and its switches are counted */
     capture_unlock(taker);
-    return error;
+    return why;
 }
 
 /* A ring more than a thread may have is none. */
@@ -137,11 +137,11 @@ static const char *add_ring(struct connection *peer, int fd, uint32_t thread)
     size_t count = 0;
     for (const struct ring_reader *r = program->rings; r; r = r->next)
         count++;
-    const char *error = count < shared_memory_mappings_left(peer, taker) / REGIONS_PART
-                            ? ring_reader_add(&program->rings, fd, thread)
-                            : NULL; /* it fills up, and its calls are counted */
+    const char *why = count < shared_memory_mappings_left(peer, taker) / REGIONS_PART
+                          ? ring_reader_add(&program->rings, fd, thread)
+                          : NULL; /* it fills up, and its calls are counted */
     capture_unlock(taker);
-    return error;
+    return why;
 }
 
 /* ---- heap ---- */
@@ -165,10 +165,10 @@ static const char *heap_sampler_begin(struct connection *peer, struct decoder *i
 {
     static const char *const texts[] = {"a heap that is not sealed", "a heap of another version",
                                         "a heap of an invalid size", "a second heap"};
-    const char *error =
+    const char *why =
         shared_memory_check(in, fd, HEAP_VERSION, HEAP_LEAST_BYTES, peer->heaping, texts);
-    if (error)
-        return error;
+    if (why)
+        return why;
     uint64_t now = loop_monotonic_ns();
     peer->heaping = xcalloc(1, sizeof *peer->heaping);
     *peer->heaping = (struct heap_sampler){.began_ns = now, .looked_ns = now};
@@ -238,10 +238,10 @@ static const char *cell_sampler_begin(struct connection *peer, struct decoder *i
 {
     static const char *const texts[] = {"cells that are not sealed", "cells of another version",
                                         "cells of an invalid size", "cells for the second time"};
-    const char *error =
+    const char *why =
         shared_memory_check(in, fd, WATCH_VERSION, WATCH_MAP_BYTES, peer->celling, texts);
-    if (error)
-        return error;
+    if (why)
+        return why;
     peer->celling = xcalloc(1, sizeof *peer->celling);
     peer->celling->fd = fd;
     peer->celling->began_ns = peer->celling->looked_ns = loop_monotonic_ns();
@@ -326,36 +326,35 @@ static const char *shared_memory_add(struct connection *peer, const char *missin
                                      const char *(*add)(struct connection *, int, uint32_t))
 {
     int fd = channel_receive_descriptor(&peer->channel);
-    const char *error = fd < 0 ? missing : add(peer, fd, number);
+    const char *why = fd < 0 ? missing : add(peer, fd, number);
     if (fd >= 0)
         close(fd);
-    return error;
+    return why;
 }
 
 bool shared_memory_receive(struct connection *peer, unsigned type, struct decoder *in,
-                           const char **error)
+                           const char **why)
 {
     struct thread_message thread;
     struct region_message region;
     struct entries_message entries;
     struct carrier_message carrier;
     if (type == MESSAGE_THREAD && decode_thread(in, &thread))
-        *error = shared_memory_add(peer, "a queue without a descriptor", thread.slots, add_queue);
+        *why = shared_memory_add(peer, "a queue without a descriptor", thread.slots, add_queue);
     else if (type == MESSAGE_REGION && decode_region(in, &region))
-        *error =
-            shared_memory_add(peer, "a region without a descriptor", region.thread, add_region);
+        *why = shared_memory_add(peer, "a region without a descriptor", region.thread, add_region);
     else if (type == MESSAGE_ENTRIES && decode_entries(in, &entries))
-        *error = shared_memory_add(peer, "a ring without a descriptor", entries.thread, add_ring);
+        *why = shared_memory_add(peer, "a ring without a descriptor", entries.thread, add_ring);
     else if (type == MESSAGE_CARRIER && decode_carrier(in, &carrier))
-        *error = !carrier.ring ? NULL
-                               : shared_memory_add(peer, "a ring without a descriptor",
-                                                   carrier.carrier, add_carrier);
+        *why = !carrier.ring ? NULL
+                             : shared_memory_add(peer, "a ring without a descriptor",
+                                                 carrier.carrier, add_carrier);
     else if (type == MESSAGE_HEAP)
-        *error = heap_sampler_begin(peer, in, channel_receive_descriptor(&peer->channel));
+        *why = heap_sampler_begin(peer, in, channel_receive_descriptor(&peer->channel));
     else if (type == MESSAGE_SAMPLED_CELLS)
-        *error = cell_sampler_begin(peer, in, channel_receive_descriptor(&peer->channel));
+        *why = cell_sampler_begin(peer, in, channel_receive_descriptor(&peer->channel));
     else
-        *error = in->error;
+        *why = in->error;
     return type == MESSAGE_THREAD || type == MESSAGE_REGION || type == MESSAGE_ENTRIES ||
            type == MESSAGE_CARRIER || type == MESSAGE_HEAP || type == MESSAGE_SAMPLED_CELLS;
 }

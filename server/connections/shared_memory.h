@@ -7,9 +7,9 @@
 #include "server/connections/connection.h"
 
 /* Handles a message that shares memory, whose descriptor is in the peer's channel; returns false
- * for other types.  *error is then the reason why the program is refused, or NULL. */
+ * for other types.  *why is then the reason why the program is refused, or NULL. */
 bool shared_memory_receive(struct connection *peer, unsigned type, struct decoder *in,
-                           const char **error);
+                           const char **why);
 /* Receives the declaration of a metric: the body of a METER. */
 void cell_sampler_named(struct connection *peer, const uint8_t *body, size_t size);
 /* Read the memory of all programs that is due. */

@@ -93,7 +93,7 @@ uint32_t program_session_line(const struct program_session *session, uint32_t co
 /* Returns whether the line belongs to another program.  Only that program may send events of it;
  * others' events may name it as object or partner. */
 bool program_session_is_foreign(const struct program_session *session, uint32_t code);
-/* Decode the bodies of a LINE and of a LOST; return false with in->error set. */
+/* Decode the bodies of a LINE and of a LOST; return false with in->error. */
 bool declared_line_read(struct program_session *session, struct decoder *in, uint32_t thread);
 bool declared_line_read_lost(struct program_session *session, struct decoder *in, uint32_t thread);
 /* Takes a context switch of a thread whose line may not be declared yet. */
@@ -110,7 +110,7 @@ struct missing_declaration {
 bool declarations_complete(const struct program_session *session, const struct ring_slot *slot,
                            struct missing_declaration *missing);
 
-/* Decodes one message body, of a thread if it is not 0. Returns false with in->error set. */
+/* Decodes one message body, of a thread if it is not 0. Returns false with in->error. */
 bool handle_declaration(struct program_session *session, unsigned type, struct decoder *in,
                         uint32_t thread);
 

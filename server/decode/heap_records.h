@@ -4,7 +4,7 @@
 
 #include "server/decode/os_records.h"
 
-/* Decodes heap records.  Returns false with in->error set if they are malformed.  Allocations of
+/* Decodes heap records.  Returns false with in->error if they are malformed.  Allocations of
  * undeclared threads count as those of an unrecorded thread. */
 bool heap_records_decode(const struct usage_target *by, struct decoder *in);
 

@@ -15,7 +15,7 @@ bool metric_records_encode(struct region_reader *region, uint64_t ns, struct enc
 void metric_records_pending(struct region_reader *region);
 
 /* The metrics are those of a session and its process, or external:  PROGRAM_METRICS_NO_PROCESS
- * and OS_METRICS_NO_PROCESS. Return false with in->error set if the body is malformed. */
+ * and OS_METRICS_NO_PROCESS. Return false with in->error if the body is malformed. */
 bool metric_records_decode_name(struct run *run, uint32_t session, uint32_t process,
                                 struct decoder *in);
 bool metric_records_decode_samples(struct run *run, uint32_t session, uint32_t process,

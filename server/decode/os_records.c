@@ -92,7 +92,7 @@ struct switch_backlog {
 };
 
 static struct switch_backlog switches_read_behind(struct decoder in, uint32_t count,
-                                                  const char **error)
+                                                  const char **why)
 {
     for (uint32_t i = 0; i < 2 * count; i++)
         decode_varint(&in);
@@ -100,23 +100,23 @@ static struct switch_backlog switches_read_behind(struct decoder in, uint32_t co
     for (uint32_t i = 0; i < count; i++)
         decode_varint(&in);
     decoder_finish(&in);
-    *error = in.error;
+    *why = in.error;
     return behind;
 }
 
 bool program_session_decode_switches(struct program_session *session, const uint8_t *body,
-                                     size_t size, const char **error)
+                                     size_t size, const char **why)
 {
     struct decoder in = decoder_init(body, size);
     uint64_t lost = decode_u64(&in), at_ns = decode_u64(&in);
     uint32_t count = decode_count(&in, CONTEXT_SWITCH_RECORD_BYTES);
     if (session->stale)
         return true; /* it is known */
-    *error = in.error;
+    *why = in.error;
     struct switch_backlog behind = {.why = NULL};
     if (!in.error)
-        behind = switches_read_behind(in, count, error);
-    bool good = !*error;
+        behind = switches_read_behind(in, count, why);
+    bool good = !*why;
     if (good && lost)
         cpu_placement_lost(session->run, lost);
     for (uint32_t i = 0; i < count && good; i++)

@@ -15,7 +15,7 @@ struct usage_target {
                      uint32_t code); /* of the run; 0: none is announced */
 };
 
-/* Decodes usage records.  Returns false with in->error set if they are malformed.  Ignores
+/* Decodes usage records.  Returns false with in->error if they are malformed.  Ignores
  * values of undeclared threads and unknown metrics. */
 bool usage_records_decode(const struct usage_target *by, struct decoder *in);
 

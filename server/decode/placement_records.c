@@ -189,7 +189,7 @@ static void placement_report_switch(struct placement_stream *s, uint64_t task, u
 }
 
 bool program_session_decode_carriers(struct program_session *session, uint32_t number,
-                                     const uint8_t *body, size_t size, const char **error)
+                                     const uint8_t *body, size_t size, const char **why)
 {
     struct decoder in = decoder_init(body, size);
     struct placement_stream s = {.session = session,
@@ -215,6 +215,6 @@ bool program_session_decode_carriers(struct program_session *session, uint32_t n
     }
     session->run->generation++;
     bool good = decoder_finish(&in);
-    *error = in.error;
+    *why = in.error;
     return good;
 }

@@ -30,11 +30,11 @@ static void profile_resolve_names(const struct program_session *session,
 }
 
 bool program_session_decode_profile(struct program_session *session, uint32_t code,
-                                    const uint8_t *body, size_t size, const char **error)
+                                    const uint8_t *body, size_t size, const char **why)
 {
     struct call_context_thread *thread =
         call_contexts_thread(&session->run->contexts, session->number, code);
-    bool good = call_contexts_update(thread, body, size, error);
+    bool good = call_contexts_update(thread, body, size, why);
     if (good)
         call_contexts_keep(&session->run->contexts, thread, body, size);
     profile_resolve_names(session, thread);
@@ -43,11 +43,10 @@ bool program_session_decode_profile(struct program_session *session, uint32_t co
 }
 
 bool program_session_decode_calls(struct program_session *session, uint32_t code,
-                                  const uint8_t *body, size_t size, const char **error)
+                                  const uint8_t *body, size_t size, const char **why)
 {
     session->run->entries.events = order_count(session->run->order);
-    bool good =
-        call_entries_append(&session->run->entries, session->number, code, body, size, error);
+    bool good = call_entries_append(&session->run->entries, session->number, code, body, size, why);
     session->run->generation++;
     return good;
 }
@@ -78,7 +77,7 @@ static void note_figure(const struct program_session *session,
 }
 
 bool program_session_decode_metrics(struct program_session *session, uint32_t thread,
-                                    const uint8_t *body, size_t size, const char **error)
+                                    const uint8_t *body, size_t size, const char **why)
 {
     struct decoder in = decoder_init(body, size);
     struct program_metric_sums sums = {.session = session->number,
@@ -94,7 +93,7 @@ bool program_session_decode_metrics(struct program_session *session, uint32_t th
     }
     session->run->generation++;
     decoder_finish(&in);
-    *error = in.error;
+    *why = in.error;
     return !in.error;
 }
 

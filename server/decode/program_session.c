@@ -250,7 +250,7 @@ static struct event_id *keys_of(const struct ring_slot *slot, size_t *count)
 }
 
 static bool accept_single(struct program_session *session, struct thread_state *state,
-                          const struct ring_slot *slot, struct arrival base, const char **error)
+                          const struct ring_slot *slot, struct arrival base, const char **why)
 {
     struct event_id *partners = NULL;
     size_t count = 0;
@@ -260,11 +260,11 @@ static bool accept_single(struct program_session *session, struct thread_state *
     base.closes = slot->flags & SLOT_CLOSES;
     base.sends = slot->flags & SLOT_SENDS && base.relation == RELATION_RECEIVE;
     if (base.relation >= RELATION_COUNT) {
-        *error = "a slot has a relation that does not exist";
+        *why = "a slot has a relation that does not exist";
         return false;
     }
     if (base.relation == RELATION_GROUP && (slot->count == 0 || slot->count > LIMIT_GROUP)) {
-        *error = "a group has no members or too many";
+        *why = "a group has no members or too many";
         return false;
     }
     if ((slot->flags & SLOT_KEYED) || base.relation == RELATION_GROUP) {
@@ -278,7 +278,7 @@ static bool accept_single(struct program_session *session, struct thread_state *
             partners = keys_of(slot, &count);
             ok = partners != NULL;
             if (!ok)
-                *error = "a slot has keys of a broken size";
+                *why = "a slot has keys of a broken size";
         }
     } else if (base.relation == RELATION_SYNC || base.relation == RELATION_RECEIVE ||
                base.relation == RELATION_ORDER) {
@@ -289,7 +289,7 @@ static bool accept_single(struct program_session *session, struct thread_state *
         if (ok && slot->flags & SLOT_PARTNERS)
             ok = read_partners(session, slot, partners, &count);
         if (!ok)
-            *error = "a slot has a partner on no line";
+            *why = "a slot has a partner on no line";
         if (ok && base.relation == RELATION_ORDER)
             base.after[1] = partners[0];
     }
@@ -319,10 +319,10 @@ static bool session_refers_to_others(const struct program_session *session,
 }
 
 static bool accept_record(struct program_session *session, struct thread_state *state,
-                          uint32_t thread, const struct ring_slot *slot, const char **error)
+                          uint32_t thread, const struct ring_slot *slot, const char **why)
 {
     if (slot_prefix_bytes(slot) == SIZE_MAX) {
-        *error = "a slot has an impossible measurement or call stack";
+        *why = "a slot has an impossible measurement or call stack";
         return false;
     }
     uint32_t own = program_session_line(session, thread);
@@ -335,17 +335,17 @@ static bool accept_record(struct program_session *session, struct thread_state *
                            .doubt = (uint8_t)SLOT_DOUBT_OF(slot->flags)};
     session->run->generation++;
     if (session->high_count && session_refers_to_others(session, slot)) {
-        *error = "records events on a line of another program";
+        *why = "records events on a line of another program";
         return false;
     }
     if (slot->number_a == 0 || slot->number_a > INT64_MAX || slot->number_b > INT64_MAX) {
         if (!(slot->flags & SLOT_KEYED) && (slot->flags & SLOT_RELATION) != RELATION_GROUP) {
-            *error = "a slot has an invalid number";
+            *why = "a slot has an invalid number";
             return false;
         }
     }
     if (base.doubt >= UNTRACED_COUNT) {
-        *error = "a slot has an unknown reason";
+        *why = "a slot has an unknown reason";
         return false;
     }
     if (slot->flags & SLOT_MEASURED && !session->stale)
@@ -356,18 +356,18 @@ static bool accept_record(struct program_session *session, struct thread_state *
         accept_compound(session, state, slot, base);
         return true;
     }
-    return accept_single(session, state, slot, base, error);
+    return accept_single(session, state, slot, base, why);
 }
 
 static void session_step(struct program_session *session, size_t slots);
 
 bool program_session_decode_message(struct program_session *session, unsigned type, uint32_t thread,
-                                    const uint8_t *body, size_t size, const char **error)
+                                    const uint8_t *body, size_t size, const char **why)
 {
     struct decoder in = decoder_init(body, size);
     bool ok = handle_declaration(session, type, &in, thread);
     if (!ok)
-        *error = in.error;
+        *why = in.error;
     else
         session_step(session, 1);
     return ok;
@@ -379,14 +379,14 @@ bool program_session_decode_message(struct program_session *session, unsigned ty
  * with error. */
 static size_t session_apply_slots(struct program_session *session, struct thread_state *state,
                                   const struct ring_slot *slots, size_t count,
-                                  struct missing_declaration *missing, const char **error)
+                                  struct missing_declaration *missing, const char **why)
 {
     size_t i = 0;
     while (i < count) {
         const struct ring_slot *slot = &slots[i];
         size_t size = slot_next_record(slot, count - i);
         if (!size) {
-            *error = "a slot announces more data than follows";
+            *why = "a slot announces more data than follows";
             return SIZE_MAX;
         }
         if (!declarations_complete(session, slot, missing))
@@ -394,10 +394,10 @@ static size_t session_apply_slots(struct program_session *session, struct thread
         if (slot->shape == SHAPE_CONTROL) {
             struct decoder in = decoder_init(slot + 1, slot->payload_bytes);
             if (!handle_declaration(session, slot->flags, &in, state->thread)) {
-                *error = in.error;
+                *why = in.error;
                 return SIZE_MAX;
             }
-        } else if (!accept_record(session, state, state->thread, slot, error)) {
+        } else if (!accept_record(session, state, state->thread, slot, why)) {
             return SIZE_MAX;
         }
         i += size;
@@ -433,13 +433,13 @@ static void wait_for(struct program_session *session, struct thread_state *state
 /* Continues decoding the held slots of one thread. */
 static void release_one(struct program_session *session, struct thread_state *state)
 {
-    const char *error;
+    const char *why;
     struct missing_declaration missing;
     uint32_t now = session->batch;
     session->batch = state->held_epoch; /* there they lie in the journal */
     size_t n = state->held_count,
            taken = session_apply_slots(session, state, state->held + state->held_begin, n, &missing,
-                                       &error);
+                                       &why);
     session->batch = now;
     if (taken == SIZE_MAX)
         taken = n; /* a bad slot: what follows it cannot be read */
@@ -482,17 +482,17 @@ static void session_step(struct program_session *session, size_t slots)
 }
 
 static bool session_apply_or_hold(struct program_session *session, uint32_t thread,
-                                  const struct ring_slot *slots, size_t count, const char **error)
+                                  const struct ring_slot *slots, size_t count, const char **why)
 {
     struct thread_state *state = thread_state_for(session, thread);
     struct missing_declaration missing;
     bool waits = state->held_count > 0;
-    size_t taken = waits ? 0 : session_apply_slots(session, state, slots, count, &missing, error);
+    size_t taken = waits ? 0 : session_apply_slots(session, state, slots, count, &missing, why);
     if (taken == SIZE_MAX)
         return false;
     if (taken < count) {
         if ((session->held_total + count) * SLOT_BYTES > LIMIT_HELD_BYTES) {
-            *error = "refers to lines or types that it never declares";
+            *why = "refers to lines or types that it never declares";
             return false;
         }
         hold_slots(session, state, slots + taken, count - taken);
@@ -503,10 +503,10 @@ static bool session_apply_or_hold(struct program_session *session, uint32_t thre
 }
 
 bool program_session_decode_slots(struct program_session *session, uint32_t thread,
-                                  const struct ring_slot *slots, size_t count, const char **error)
+                                  const struct ring_slot *slots, size_t count, const char **why)
 {
     order_pin(session->run->order);
-    bool ok = session_apply_or_hold(session, thread, slots, count, error);
+    bool ok = session_apply_or_hold(session, thread, slots, count, why);
     session_step(session, count);
     return ok;
 }

@@ -6,7 +6,7 @@
 #include "wire/message.h"
 
 /* FAR: an end of one, by a thread with that line (0 not known); HOLE: bytes that no event wrote.
- * False with in->error. */
+ * Returns false with in->error if the body is malformed. */
 bool remote_end_decode(struct run *run, struct decoder *in, uint32_t line);
 bool remote_end_decode_gap(struct run *run, struct decoder *in);
 /* Decodes a server's note that the other end of a stream was not reported in time; returns false

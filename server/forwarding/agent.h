@@ -11,8 +11,8 @@
 
 struct agent;
 
-/* Forwards to a destination what is left in the directory, and what comes.  keep: files stay.  NULL
- * with a reason. */
+/* Forwards to a destination what is left in the directory, and what comes.  keep: files stay.
+ * Returns NULL with the reason in *error. */
 struct agent *agent_new(struct ev_loop *loop, const char *where, const char *directory, bool keep,
                         struct error *error);
 void agent_free(struct agent *agent);

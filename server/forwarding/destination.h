@@ -28,7 +28,7 @@ struct destination_callbacks {
 };
 
 struct destination_kind {
-    /* Returns NULL with a reason if the address can never work. */
+    /* Returns NULL with the reason in *error if the address can never work. */
     struct destination *(*open)(struct ev_loop *loop, const char *where, const char *host,
                                 const struct destination_callbacks *hears, void *context,
                                 struct error *error);

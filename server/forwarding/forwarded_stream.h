@@ -32,8 +32,8 @@ struct outgoing_stream {
 
 /* Encodes the first chunk of an agent's journal. */
 void encode_stream_head(struct encoder *out, const uint8_t *id, const char *run, const char *host);
-/* Opens an agent's journal.  Returns NULL with a reason if the file is not one, or if a process
- * writes it although it is not live. */
+/* Opens an agent's journal.  Returns NULL with the reason in *why if the file is not one, or if a
+ * process writes it although it is not live. */
 struct outgoing_stream *outgoing_stream_new(const char *path, bool live, const char **why);
 /* Opens any journal, including a server's. */
 struct outgoing_stream *outgoing_stream_of_file(const char *path, const char **why);

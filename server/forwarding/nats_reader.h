@@ -11,7 +11,7 @@ struct agent_positions;
 
 /* from: nats://HOST:PORT#RUN. fd: an end of a socket pair, owned by the reader from now on.
  * known: the position up to which the stream was read before, where it continues.  Returns NULL
- * with a reason. */
+ * with the reason in *error. */
 struct nats_reader *nats_reader_new(const char *from, int fd, const struct agent_positions *known,
                                     struct error *error);
 void nats_reader_free(struct nats_reader *reader);

@@ -68,7 +68,7 @@ void call_contexts_announced(struct call_contexts *all, struct call_context_thre
                              uint32_t line);
 const struct call_context_thread *call_contexts_of_line(const struct call_contexts *all,
                                                         uint32_t line);
-/* Applies the body of a SUMS message.  Returns false and sets *why if it is invalid. */
+/* Applies the body of a SUMS message.  Returns false with the reason in *why if it is invalid. */
 bool call_contexts_update(struct call_context_thread *thread, const uint8_t *body, size_t size,
                           const char **why);
 /* Keeps a copy of a body that was applied. */

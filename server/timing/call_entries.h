@@ -58,7 +58,8 @@ struct call_entries {
     uint64_t events; /* current number of events of the run */
 };
 
-/* Appends the body of an ENTRIES message.  Returns false and sets *why if it is invalid. */
+/* Appends the body of an ENTRIES message.  Returns false with the reason in *why if it is invalid.
+ */
 bool call_entries_append(struct call_entries *all, uint32_t session, uint32_t code,
                          const uint8_t *body, size_t size, const char **why);
 /* Returns the records of a thread, or NULL if none were received. */

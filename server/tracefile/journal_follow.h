@@ -14,7 +14,7 @@ struct journal_position { /* a place of the journal, between two chunks */
     uint64_t chunk; /* number of chunks before it */
 };
 
-/* Opens a journal for reading.  Returns NULL with a reason in *why. */
+/* Opens a journal for reading.  Returns NULL with the reason in *why. */
 struct journal_follower *journal_follower_new(const char *path, const char **why);
 /* Opens a journal at a place that a checkpoint names; the journal is complete from there on. */
 struct journal_follower *journal_follower_from(const char *path, struct journal_position place,

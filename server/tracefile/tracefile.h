@@ -46,8 +46,9 @@ void tracefile_has_ended(struct tracefile *file);
 void tracefile_begun(struct tracefile *file, uint64_t wall_ns);
 enum tracefile_holds tracefile_held(const uint8_t *head); /* its TRACEFILE_HEAD_BYTES */
 
-/* Appends to the journal in memory; flush hands it to the system.  False with errno when the disk
- * is full: the journal then ends with the last complete flush, and there is room for last words. */
+/* Appends to the journal in memory; flush hands it to the system.  Returns false with errno when
+ * the disk is full: the journal then ends with the last complete flush, and there is room for last
+ * words. */
 void tracefile_append(struct tracefile *file, struct chunk chunk);
 bool tracefile_flush(struct tracefile *file);
 uint64_t tracefile_room(const struct tracefile *file); /* free bytes on the file's disk */
@@ -111,8 +112,8 @@ void tracefile_discard_before(struct tracefile *file, uint64_t place);
 
 /* ---- reading ---- */
 
-/* Opens a file for tracefile_get() and tracefile_replay().  Returns NULL with a reason if it
- * fails. */
+/* Opens a file for tracefile_get() and tracefile_replay().  Returns NULL with the reason in *why if
+ * it fails. */
 struct tracefile *tracefile_open(const char *path, const char **why);
 /* Visits the NEWS, oldest first, then the checkpoint, then the journal that follows it.  Sets
  * *damage to NULL, or to a line about what was lost (the caller frees it). */
@@ -124,7 +125,8 @@ void tracefile_replay_known(struct tracefile *file, void (*visit)(void *context,
                             void *context, char **damage);
 /* Returns the progress of tracefile_replay, in bytes of the file. */
 void tracefile_progress(const struct tracefile *file, uint64_t *at, uint64_t *size);
-/* What distinguishes a file from an earlier or a later state of it, and from its copies. */
+/* Properties that distinguish a file from an earlier or a later state of it, and from its copies.
+ */
 struct tracefile_stamp {
     uint64_t bytes;
     int64_t changed_ns;
@@ -144,9 +146,10 @@ bool tracefile_is_written(
 typedef void resuming_visit(void *context, uint64_t at, struct chunk chunk);
 
 /* Opens a file for writing at the end of its journal and visits the journal after its newest
- * checkpoint.  Cuts off an incomplete chunk or batch (REACHED) at the end.  Returns NULL with a
- * reason if the file cannot be resumed, and changes nothing then; errno is EWOULDBLOCK if another
- * process writes it.  The caller must call tracefile_replay_known() before it writes the file. */
+ * checkpoint.  Cuts off an incomplete chunk or batch (REACHED) at the end.  Returns NULL with the
+ * reason in *why if the file cannot be resumed, and changes nothing then; errno is EWOULDBLOCK if
+ * another process writes it.  The caller must call tracefile_replay_known() before it writes the
+ * file. */
 struct tracefile *tracefile_resume(const char *path, resuming_visit *visit, void *context,
                                    const char **why);
 uint64_t tracefile_updates(const struct tracefile *file); /* place of the newest NEWS, 0 none */

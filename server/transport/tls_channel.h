@@ -13,8 +13,8 @@
 struct tls;
 
 bool tls_is_available(void); /* Poet was built with it */
-/* Speaks over the socket, which stays the caller's, as the server or as the client; NULL with a
- * reason. */
+/* Speaks over the socket, which stays the caller's, as the server or as the client.  Returns
+ * NULL with the reason in *error. */
 struct tls *tls_new(int fd, bool server, const struct network_key *key, struct error *error);
 void tls_free(struct tls *tls);
 /* Return as recv and send do: 0 if the peer has closed, -1 with errno.  EAGAIN: retry later.

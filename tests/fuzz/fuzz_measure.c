@@ -18,13 +18,11 @@ static void same(const struct measurement_spec *a, const struct measurement_spec
 static void words(const char *text)
 {
     struct measurement_spec measure, again;
-    char *why = NULL;
-    if (!measurement_spec_parse(text, &measure, &why)) {
-        free(why);
+    struct error error;
+    if (!measurement_spec_parse(text, &measure, &error))
         return;
-    }
     char *list = measurement_spec_list(&measure);
-    if (!measurement_spec_parse(list, &again, &why))
+    if (!measurement_spec_parse(list, &again, &error))
         abort();
     same(&measure, &again);
     free(list);

@@ -173,8 +173,9 @@ static void words_and_files_say_the_same(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         struct measurement_spec m, again;
-        char *why, *list, *text, *same;
-        assert_true(measurement_spec_parse(words[i], &m, &why));
+        struct error error;
+        char *list, *text, *same;
+        assert_true(measurement_spec_parse(words[i], &m, &error));
         list = measurement_spec_list(&m);
         assert_string_equal(list, words[i]);
         text = measurement_spec_write(&m);
@@ -201,9 +202,9 @@ static void words_and_files_say_the_same(void **state)
                                       "rate=1001", "rate=x", "states,,nothing"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct measurement_spec m;
-        char *why = NULL;
-        assert_false(measurement_spec_parse(bad[i], &m, &why));
-        free(why);
+        struct error error;
+        assert_false(measurement_spec_parse(bad[i], &m, &error));
+        assert_non_null(strstr(error.text, ": unknown measurement; "));
     }
 }
 

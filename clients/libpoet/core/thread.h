@@ -198,8 +198,8 @@ struct traced_thread {
     struct traced_thread *next_free;
 };
 
-/* A bit of off_depth: the thread runs a signal handler that has recorded nothing yet. Its next call
- * that is recorded takes the slow path, which records that the handler begins. */
+/* A bit of off_depth: the thread runs a signal handler that has recorded nothing yet. The next call
+ * that the handler records takes the slow path, which records that the handler begins. */
 #define HANDLER_SILENT 0x80000000u
 
 /* Returns whether the program turned tracing off in the thread. */
@@ -363,8 +363,8 @@ struct running_handler {
     bool recorded; /* that it begins */
 };
 
-/* The calling thread enters the handler of a signal; returns the one that it interrupts. What a
- * handler records is between its begin and its end; one that records nothing has neither. */
+/* The calling thread enters the handler of a signal; returns the one that it interrupts. The
+ * records of a handler are between its begin and its end; one that records nothing has neither. */
 struct running_handler running_handler_enter(int signal, const void *frame);
 void running_handler_leave(struct running_handler interrupted);
 /* The library that a thread closes, whose destructors run meanwhile. */

@@ -14,7 +14,7 @@ void coroutine_stack_leave(struct traced_thread *thread, struct coroutine_calls 
                            bool returns);
 /* Restores the calls of a coroutine that the thread enters. */
 void coroutine_stack_enter(struct traced_thread *thread, struct coroutine_calls *kept);
-/* The same for calls that only end: their time has been counted. */
+/* Restores them to end only: their time has been counted. */
 void coroutine_stack_enter_to_end(struct traced_thread *thread, struct coroutine_calls *kept);
 /* Ends the innermost coroutine and all its calls. */
 void coroutine_stack_end(struct traced_thread *thread);

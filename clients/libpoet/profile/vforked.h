@@ -1,7 +1,7 @@
 /* Calls of a child of vfork, which runs in its parent's place, on its stack, and never returns from
  * them: they end when it ends or executes another program (frames_rejoin). Such a child is detected
  * at the first reading of its CPU clock (cpu_gap.c): calls that were open then are its parent's.
- * Its parent does not run meanwhile, so no two processes write to the region at the same time. */
+ * The parent does not run meanwhile, so no two processes write to the region at the same time. */
 #ifndef CLIENTS_LIBPOET_PROFILE_VFORKED_H
 #define CLIENTS_LIBPOET_PROFILE_VFORKED_H
 

@@ -75,12 +75,12 @@ static struct schedule_head *shared_schedule_map(const char *path, uint64_t *byt
     return s == MAP_FAILED ? NULL : s;
 }
 
-struct schedule_head *shared_schedule_open(const char *path, const char **wrong)
+struct schedule_head *shared_schedule_open(const char *path, const char **why)
 {
     uint64_t bytes = 0;
     struct schedule_head *s = shared_schedule_map(path, &bytes);
-    *wrong = s ? shared_schedule_validate(s, bytes) : strerror(errno);
-    if (s && *wrong)
+    *why = s ? shared_schedule_validate(s, bytes) : strerror(errno);
+    if (s && *why)
         munmap(s, bytes);
-    return *wrong ? NULL : s;
+    return *why ? NULL : s;
 }

@@ -39,8 +39,8 @@ shared_schedule_events(const struct schedule_line *thread)
  * parts and the events of its lines lie in it and its names are terminated. Lines that an event
  * names are looked up by shared_schedule_line(), which checks their number. */
 const char *shared_schedule_validate(const struct schedule_head *script, uint64_t bytes);
-/* Returns NULL if there is none that can be replayed, and sets `wrong` to the reason. */
-struct schedule_head *shared_schedule_open(const char *path, const char **wrong);
+/* Returns NULL with the reason in *why if there is none that can be replayed. */
+struct schedule_head *shared_schedule_open(const char *path, const char **why);
 
 #pragma GCC visibility pop
 #endif

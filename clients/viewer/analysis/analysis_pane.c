@@ -341,10 +341,9 @@ static bool is_picture(const char *file)
 void tab_export_write(struct view *view, const char *file)
 {
     char *named = is_picture(file) ? g_strdup(file) : g_strdup_printf("%s.pdf", file);
-    const char *why = tab_has_rows(analysis_pane_current_tab(view))
-                          ? tab_save(analysis_pane_current_tab(view), named)
-                          : "the tab is empty";
-    if (why)
+    struct tab_instance *tab = analysis_pane_current_tab(view);
+    const char *why = "the tab is empty";
+    if (!tab_has_rows(tab) || !tab_save(tab, named, &why))
         status_line_show_problem(&view->status_line, NULL, "%s: %s", named, why);
     else
         status_line_show(&view->status_line, "Saved %s", named);

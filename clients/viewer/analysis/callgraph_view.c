@@ -206,8 +206,8 @@ void callgraph_view_print(struct callgraph_view *g, FILE *f)
     }
 }
 
-const char *callgraph_view_write(struct callgraph_view *g, const struct document_options *options,
-                                 const char *file)
+bool callgraph_view_write(struct callgraph_view *g, const struct document_options *options,
+                          const char *file, const char **why)
 {
-    return call_graph_drawing_write(&g->calls, options, file);
+    return call_graph_drawing_write(&g->calls, options, file, why);
 }

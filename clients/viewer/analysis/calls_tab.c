@@ -487,10 +487,13 @@ static bool write_boxes(struct view *view, const struct document_options *o, con
                         const char **why)
 {
     struct calls_tab *c = calls_state(view);
-    if (is_drawn(c))
-        *why = c->shape == BOXES ? icicle_view_write(c->boxed, o, file)
-                                 : callgraph_view_write(c->graphed, o, file);
-    return is_drawn(c);
+    if (!is_drawn(c))
+        return false;
+    if (c->shape == BOXES)
+        icicle_view_write(c->boxed, o, file, why);
+    else
+        callgraph_view_write(c->graphed, o, file, why);
+    return true;
 }
 
 const struct tab page_calls = {

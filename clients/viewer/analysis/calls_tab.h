@@ -60,8 +60,8 @@ void callgraph_view_select(struct callgraph_view *graphed,
 /* Prints one line per box: name, time, * before the selected one; then arrows: from, to, count; for
  * tests. */
 void callgraph_view_print(struct callgraph_view *graphed, FILE *f);
-const char *callgraph_view_write(struct callgraph_view *graphed,
-                                 const struct document_options *options, const char *file);
+bool callgraph_view_write(struct callgraph_view *graphed, const struct document_options *options,
+                          const char *file, const char **why);
 
 /* ---- icicle view ---- */
 
@@ -84,8 +84,8 @@ bool icicle_view_go_up(struct icicle_widget *boxed);
 /* Prints one line per box: depth, share of the width in 1/1000, path, amount, * before the selected
  * one; for tests. */
 void icicle_view_print(struct icicle_widget *boxed, FILE *f);
-/* Writes the visible chart with everything below it; returns NULL, or an error message. */
-const char *icicle_view_write(struct icicle_widget *boxed, const struct document_options *options,
-                              const char *file);
+/* Writes the visible chart with everything below it; returns false with the reason in *why. */
+bool icicle_view_write(struct icicle_widget *boxed, const struct document_options *options,
+                       const char *file, const char **why);
 
 #endif

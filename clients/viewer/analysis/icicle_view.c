@@ -517,8 +517,8 @@ void icicle_view_print(struct icicle_widget *b, FILE *f)
     icicle_tooltip_print(&b->boxes, &b->places, b->top, b->selected, b->found, f);
 }
 
-const char *icicle_view_write(struct icicle_widget *b, const struct document_options *options,
-                              const char *file)
+bool icicle_view_write(struct icicle_widget *b, const struct document_options *options,
+                       const char *file, const char **why)
 {
-    return icicle_page_write(&b->boxes, b->top, options, file);
+    return icicle_page_write(&b->boxes, b->top, options, file, why);
 }

@@ -213,15 +213,16 @@ static const unsigned source_rows_styles[] = {GRID_BAR,
                                               GRID_BLANK,
                                               GRID_BLANK};
 
-/* Writes it as poet source does; returns NULL, or an error message. */
-static const char *source_rows_write(const struct result_table *t, const struct table_names *names,
-                                     const struct document_options *options, const char *file)
+/* Writes it as poet source does; returns false with the reason in *why. */
+static bool source_rows_write(const struct result_table *t, const struct table_names *names,
+                              const struct document_options *options, const char *file,
+                              const char **why)
 {
     struct text_table sheet = {0};
     annotated_source_write(&sheet, names, t);
-    const char *why = table_page_write(&sheet, 1, options, file);
+    bool written = table_page_write(&sheet, 1, options, file, why);
     text_table_free(&sheet);
-    return why;
+    return written;
 }
 
 /* ---- the tab ---- */
@@ -521,7 +522,7 @@ static bool source_tab_write_file(struct view *view, const struct document_optio
     struct table_names names = {view_metadata(view), view->server_link.sites};
     if (!s->table.column_count)
         return false;
-    *why = source_rows_write(&s->table, &names, options, file);
+    source_rows_write(&s->table, &names, options, file, why);
     return true;
 }
 

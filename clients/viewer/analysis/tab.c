@@ -373,8 +373,8 @@ static struct document_options options_for(struct tab_instance *p, const char *f
     return o;
 }
 
-static const char *save_table(struct tab_instance *p, const struct document_options *o,
-                              const char *file)
+static bool save_table(struct tab_instance *p, const struct document_options *o, const char *file,
+                       const char **why)
 {
     struct table_names names = {view_metadata(p->view), p->view->server_link.sites};
     uint32_t count, *columns = result_table_choose_columns(tab_table(p), NULL, &count, NULL);
@@ -382,21 +382,21 @@ static const char *save_table(struct tab_instance *p, const struct document_opti
     result_table_to_text(&sheet, &names, tab_table(p), columns, count);
     free(sheet.title);
     sheet.title = g_strdup(o->title);
-    const char *why = table_page_write(&sheet, 1, o, file);
+    bool written = table_page_write(&sheet, 1, o, file, why);
     text_table_free(&sheet);
     free(columns);
-    return why;
+    return written;
 }
 
-const char *tab_save(struct tab_instance *p, const char *file)
+bool tab_save(struct tab_instance *p, const char *file, const char **why)
 {
     char *title = g_strdup_printf("%s: %s", view_metadata(p->view)->run.name, tab_table(p)->title);
     struct document_options o = options_for(p, file, title);
-    const char *why = NULL;
-    if (!p->page->write || !p->page->write(p->view, &o, file, &why))
-        why = save_table(p, &o, file);
+    *why = NULL;
+    if (!p->page->write || !p->page->write(p->view, &o, file, why))
+        save_table(p, &o, file, why);
     g_free(title);
-    return why;
+    return !*why;
 }
 
 /* ---- notifications ---- */

@@ -81,8 +81,8 @@ void tab_filter(struct tab_instance *paged); /* its row filter has changed */
 bool tab_is_shown(const struct tab_instance *paged); /* whether it is visible */
 bool tab_has_rows(const struct tab_instance *paged);
 const struct result_table *tab_table(const struct tab_instance *paged); /* the one shown */
-/* Saves the visible contents as an image; returns NULL, or an error message. */
-const char *tab_save(struct tab_instance *paged, const char *file);
+/* Saves the visible contents as an image; returns false with the reason in *why. */
+bool tab_save(struct tab_instance *paged, const char *file, const char **why);
 /* For scripts: select the n-th row in the server's order; do what Enter does; print it. */
 void tab_select(struct tab_instance *paged, int row);
 void tab_enter(struct tab_instance *paged);

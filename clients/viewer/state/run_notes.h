@@ -24,7 +24,7 @@ struct run_notes {
     uint32_t asked_index; /* index of the pending request */
 };
 
-/* Opens the notes of another run. Returns false with a one-line message in `error` if they are
+/* Opens the notes of another run. Returns false with the reason in *error if they are
  * damaged. */
 bool run_notes_open(struct run_notes *noted, struct error *error);
 enum notes_kept run_notes_set(struct run_notes *noted, struct event_id at, const char *text,

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool read_since(struct attribution_cells *c, const struct table_view *view, char **problem)
+static bool read_since(struct attribution_cells *c, const struct table_view *view,
+                       struct error *error)
 {
     static const char *const words[] = {"class", "wait", "rendezvous"};
     const char *since = table_option(view->request, "since");
@@ -17,7 +18,7 @@ static bool read_since(struct attribution_cells *c, const struct table_view *vie
             return true;
         }
     if (since)
-        *problem = xasprintf("since %s: must be class, wait or rendezvous", since);
+        error_set(error, "since %s: must be class, wait or rendezvous", since);
     return !since;
 }
 
@@ -37,12 +38,12 @@ static void attribution_cells_add_lifetime(struct attribution_cells *c,
 }
 
 bool attribution_cells_begin(struct attribution_cells *c, const struct table_view *view,
-                             char **problem)
+                             struct error *error)
 {
     uint32_t count = view->measured->thread_count;
     *c = (struct attribution_cells){
         .run = view->run, .from_ns = view->from_ns, .until_count = count};
-    if (!read_since(c, view, problem))
+    if (!read_since(c, view, error))
         return false;
     c->until_ns = xcalloc(count, sizeof *c->until_ns);
     for (uint32_t i = 0; i < count; i++) {

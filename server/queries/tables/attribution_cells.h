@@ -16,9 +16,9 @@ struct attribution_cells {
     int64_t life_ns; /* lifetime of all threads that count */
 };
 
-/* Returns false, and sets *problem, which the caller frees, if the request is invalid. */
+/* Returns false with the reason in *error if the request is invalid. */
 bool attribution_cells_begin(struct attribution_cells *causing, const struct table_view *view,
-                             char **problem);
+                             struct error *error);
 bool attribution_cells_prepare(struct attribution_cells *causing, uint64_t *budget);
 void attribution_cells_free(struct attribution_cells *causing);
 /* Returns whether an option of the preset is set. */

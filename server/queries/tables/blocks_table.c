@@ -45,17 +45,17 @@ struct blocks_work {
     struct scope_blocks blocks;
 };
 
-static void *blocks_table_begin(const struct table_view *view, char **problem)
+static void *blocks_table_begin(const struct table_view *view, struct error *error)
 {
     const char *scope = table_option(view->request, "scope");
     unsigned process = 0;
     unsigned long long address = 0;
     char more;
     if (!scope || sscanf(scope, "%u:%llu%c", &process, &address, &more) != 2)
-        *problem = xstrdup("the request names no function");
+        error_set(error, "the request names no function");
     else if (view->past || view->from_ns != INT64_MIN || view->to_ns != INT64_MAX)
-        *problem = xstrdup("blocks are known for the whole run only, not for a part of it");
-    if (*problem)
+        error_set(error, "blocks are known for the whole run only, not for a part of it");
+    if (*error->text)
         return NULL;
     struct blocks_work *w = xcalloc(1, sizeof *w);
     w->view = view;

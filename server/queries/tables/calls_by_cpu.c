@@ -46,12 +46,12 @@ struct cpu_call_work {
     struct map index; /* place, scope -> 1 + index */
 };
 
-static void *calls_by_cpu_begin(const struct table_view *view, char **problem)
+static void *calls_by_cpu_begin(const struct table_view *view, struct error *error)
 {
     struct cpu_call_work *w = xcalloc(1, sizeof *w);
     w->view = view;
-    *problem = placement_names_begin(&w->places, view);
-    if (!*problem && entry_records_begin(&w->entered, view, problem))
+    if (placement_names_begin(&w->places, view, error) &&
+        entry_records_begin(&w->entered, view, error))
         return w;
     placement_names_free(&w->places);
     free(w);

@@ -120,15 +120,16 @@ static bool has_range(const struct table_view *view)
     return view->from_ns != INT64_MIN || view->to_ns != INT64_MAX;
 }
 
-static void *calls_table_begin(const struct table_view *view, char **problem)
+static void *calls_table_begin(const struct table_view *view, struct error *error)
 {
     if (view->past) {
-        *problem = xstrdup("the function profile is recorded over time and is unknown for the "
-                           "causal past of an event");
+        error_set(error, "the function profile is recorded over time and is unknown for the "
+                         "causal past of an event");
         return NULL;
     }
     if (strcmp(view->request->by, "cpu") == 0) {
-        *problem = xstrdup(
+        error_set(
+            error,
             "calls are recorded as sums per thread, without times, and cannot be separated by CPU; "
             "poet states --by cpu shows on which CPU a thread ran, --by thread, or --threads, "
             "shows calls by thread");

@@ -203,11 +203,11 @@ struct consistency_work {
     bool swept, added, begun, stood;
 };
 
-static void *consistency_table_begin(const struct table_view *view, char **problem)
+static void *consistency_table_begin(const struct table_view *view, struct error *error)
 {
     struct consistency_work *w = xcalloc(1, sizeof *w);
     w->view = w->summed.view = view;
-    if (attribution_cells_begin(&w->causing, view, problem))
+    if (attribution_cells_begin(&w->causing, view, error))
         return w;
     attribution_cells_free(&w->causing);
     free(w);

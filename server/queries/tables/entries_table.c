@@ -10,10 +10,11 @@ static struct call_contexts *entry_records_contexts(const struct run *run)
     return (struct call_contexts *)(uintptr_t)&run->contexts; /* only `wanted` is set */
 }
 
-bool entry_records_begin(struct entry_records *e, const struct table_view *view, char **problem)
+bool entry_records_begin(struct entry_records *e, const struct table_view *view,
+                         struct error *error)
 {
     if (view->past) {
-        *problem = xstrdup("call records are selected by time: give --from and --to as times");
+        error_set(error, "call records are selected by time: give --from and --to as times");
         return false;
     }
     *e = (struct entry_records){.run = view->run, .taken = view->run->contexts.taken};
@@ -135,10 +136,10 @@ struct entries_work {
     bool looked;
 };
 
-static void *entries_table_begin(const struct table_view *view, char **problem)
+static void *entries_table_begin(const struct table_view *view, struct error *error)
 {
     struct entry_records entered;
-    if (!entry_records_begin(&entered, view, problem))
+    if (!entry_records_begin(&entered, view, error))
         return NULL;
     struct entries_work *w = xcalloc(1, sizeof *w);
     const char *most = table_option(view->request, "most");

@@ -27,9 +27,9 @@ struct entry_records {
 };
 
 /* Begins, and requests a reading of the profile regions, which describe the functions. Returns
- * false and sets *problem if the table is restricted to a causal past. */
+ * false with the reason in *error if the table is restricted to a causal past. */
 bool entry_records_begin(struct entry_records *entered, const struct table_view *view,
-                         char **problem);
+                         struct error *error);
 /* Returns whether that reading was done, or no program is connected that could be
  * read. */
 bool entry_records_are_ready(const struct entry_records *entered);

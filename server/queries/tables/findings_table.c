@@ -220,10 +220,10 @@ static void findings_table_check_critical_path(struct finding_rows *hinting,
 
 /* ---- the table ---- */
 
-static void *findings_table_begin(const struct table_view *view, char **problem)
+static void *findings_table_begin(const struct table_view *view, struct error *error)
 {
     struct critical_path *path = xcalloc(1, sizeof *path);
-    (void)problem;
+    (void)error;
     uint64_t at =
         view->past ? order_position(view->run->order, view->request->past_of) : NO_POSITION;
     if (at == NO_POSITION)

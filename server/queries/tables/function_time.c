@@ -186,7 +186,7 @@ static void add_columns(struct function_time_work *w)
     table_add_columns(&w->made, columns, COLUMNS);
 }
 
-static void *function_time_begin(const struct table_view *view, char **problem)
+static void *function_time_begin(const struct table_view *view, struct error *error)
 {
     double from = function_time_option(view, "begin", -MOST),
            to = function_time_option(view, "end", MOST),
@@ -196,11 +196,11 @@ static void *function_time_begin(const struct table_view *view, char **problem)
             : strcmp(view->request->by, "order") == 0 ? BY_ORDER
                                                       : BY_EVENT;
     if (!function_paths_begin(&w->within, view))
-        *problem = xstrdup("inside: the request names no function");
+        error_set(error, "inside: the request names no function");
     else if (!(from >= -MOST && to <= MOST && from < to) ||
              (w->by && !(pixels >= 1 && pixels <= LIMIT_PIXELS)))
-        *problem = xstrdup("inside: the request has no valid range");
-    if (*problem) {
+        error_set(error, "inside: the request has no valid range");
+    if (*error->text) {
         free(w);
         return NULL;
     }

@@ -23,10 +23,10 @@ struct knots_work {
     struct wait_knots knots;
 };
 
-static void *knots_table_begin(const struct table_view *view, char **problem)
+static void *knots_table_begin(const struct table_view *view, struct error *error)
 {
     struct knots_work *w = xcalloc(1, sizeof *w);
-    if (!attribution_cells_begin(&w->causing, view, problem)) {
+    if (!attribution_cells_begin(&w->causing, view, error)) {
         attribution_cells_free(&w->causing);
         free(w);
         return NULL;

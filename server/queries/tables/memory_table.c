@@ -440,11 +440,11 @@ struct memory_work {
 };
 
 /* Begins the table.  The blocks of a live run are requested from its programs. */
-static void *memory_table_begin(const struct table_view *view, char **problem)
+static void *memory_table_begin(const struct table_view *view, struct error *error)
 {
     struct memory_work *w = xcalloc(1, sizeof *w);
     struct run *run = (struct run *)(uintptr_t)view->run; /* only `wanted` changes */
-    (void)problem;
+    (void)error;
     w->run = run;
     w->came = heap_totals_blocks_came(run);
     w->waits = is_blocks(view) && run->programs.connected && heap_totals_process_count(run);

@@ -93,7 +93,7 @@ static void learn_types(struct metrics_work *m)
     m->types = types;
 }
 
-static void *metrics_table_begin(const struct table_view *view, char **problem)
+static void *metrics_table_begin(const struct table_view *view, struct error *error)
 {
     const char *text = table_option(view->request, "metrics");
     struct metrics_work *m = xcalloc(1, sizeof *m);
@@ -103,7 +103,7 @@ static void *metrics_table_begin(const struct table_view *view, char **problem)
     m->contexts->wanted |= view->run->programs.connected > 0;
     m->taken = m->contexts->taken;
     if (text && !metric_rules_read(text, "meters", NULL, &m->texts, &m->own, &m->own_count)) {
-        *problem = xstrdup("invalid metric definitions");
+        error_set(error, "invalid metric definitions");
         free_work(m);
         return NULL;
     }

@@ -147,7 +147,7 @@ struct overlap_work {
     struct table_place place;
 };
 
-static void *overlap_table_begin(const struct table_view *view, char **problem)
+static void *overlap_table_begin(const struct table_view *view, struct error *error)
 {
     struct entry_records entered;
     const char *with = table_option(view->request, "with");
@@ -155,10 +155,10 @@ static void *overlap_table_begin(const struct table_view *view, char **problem)
     unsigned long long address = 0;
     char more;
     if (with && sscanf(with, "%u:%llu%c", &process, &address, &more) != 2) {
-        *problem = xasprintf("with %s: a place is needed", with);
+        error_set(error, "with %s: a place is needed", with);
         return NULL;
     }
-    if (!entry_records_begin(&entered, view, problem))
+    if (!entry_records_begin(&entered, view, error))
         return NULL;
     struct overlap_work *w = xcalloc(1, sizeof *w);
     w->view = view;

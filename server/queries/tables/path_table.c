@@ -349,13 +349,13 @@ static bool path_query_parse_factor(struct path_work *w, const char *value)
     return true;
 }
 
-static bool path_query_parse_options(struct path_work *w, char **problem)
+static bool path_query_parse_options(struct path_work *w, struct error *error)
 {
     const struct table_request *r = w->view->request;
     for (uint32_t i = 0; i < r->option_count; i++)
         if (strcmp(r->options[i].key, "factor") == 0 &&
             !path_query_parse_factor(w, r->options[i].value)) {
-            *problem = xasprintf("no segment \"%s\"", r->options[i].value);
+            error_set(error, "no segment \"%s\"", r->options[i].value);
             return false;
         }
     w->change = (struct graph_change){
@@ -391,15 +391,15 @@ static void path_query_set_target(struct path_work *w)
     }
 }
 
-static void *path_query_begin(const struct table_view *view, char **problem)
+static void *path_query_begin(const struct table_view *view, struct error *error)
 {
     struct path_work *w = xcalloc(1, sizeof *w);
     w->view = view;
     w->steps = view->measured->steps.count;
     w->pieces = strcmp(view->request->by, "piece") == 0;
     w->kinds = strcmp(view->request->by, "category") == 0;
-    if (!step_categories_begin(&w->categories, view, problem) ||
-        !path_query_parse_options(w, problem)) {
+    if (!step_categories_begin(&w->categories, view, error) ||
+        !path_query_parse_options(w, error)) {
         step_categories_free(&w->categories);
         free(w->factors);
         free(w);

@@ -44,20 +44,26 @@ static void find_clusters(struct placement_names *p)
     }
 }
 
-char *placement_names_begin(struct placement_names *p, const struct table_view *view)
+bool placement_names_begin(struct placement_names *p, const struct table_view *view,
+                           struct error *error)
 {
     const char *by = view->request->by;
+    char *why = NULL;
     *p = (struct placement_names){.spans = view->lives.spans,
                                   .run = view->run,
                                   .by = strcmp(by, "cluster") == 0 ? PLACEMENT_BY_CLUSTER
                                         : strcmp(by, "cpu") == 0   ? PLACEMENT_BY_CPU
                                                                    : PLACEMENT_BY_WORKER};
     if (p->by == PLACEMENT_BY_CPU)
-        return cpu_states_cpus(p->spans) ? NULL : no_cpus(p);
-    if (!placements_carriers(cpu_states_tasks(p->spans)))
-        return placement_names_none();
-    find_clusters(p);
-    return NULL;
+        why = cpu_states_cpus(p->spans) ? NULL : no_cpus(p);
+    else if (!placements_carriers(cpu_states_tasks(p->spans)))
+        why = placement_names_none();
+    else
+        find_clusters(p);
+    if (why)
+        error_set(error, "%s", why);
+    free(why);
+    return !why;
 }
 
 void placement_names_free(struct placement_names *p) { free(p->clusters); }
@@ -195,12 +201,11 @@ struct placement_work {
     size_t count;
 };
 
-static void *placement_table_begin(const struct table_view *view, char **problem)
+static void *placement_table_begin(const struct table_view *view, struct error *error)
 {
     struct placement_work *w = xcalloc(1, sizeof *w);
     w->view = view;
-    *problem = placement_names_begin(&w->places, view);
-    if (!*problem)
+    if (placement_names_begin(&w->places, view, error))
         return w;
     placement_names_free(&w->places);
     free(w);
@@ -353,14 +358,13 @@ struct cpu_table_work {
     uint32_t thread, last; /* current thread line; 1 + the place where it ran last, 0: none */
 };
 
-static void *cpu_table_begin(const struct table_view *view, char **problem)
+static void *cpu_table_begin(const struct table_view *view, struct error *error)
 {
     struct cpu_table_work *w = xcalloc(1, sizeof *w);
     w->view = view;
     w->lives = view->lives;
     w->lives.source = CPU_SOURCE_SWITCHES;
-    *problem = placement_names_begin(&w->places, view);
-    if (!*problem)
+    if (placement_names_begin(&w->places, view, error))
         return w;
     placement_names_free(&w->places);
     free(w);

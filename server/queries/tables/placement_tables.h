@@ -15,9 +15,10 @@ struct placement_names {
     uint32_t *clusters; /* by worker thread - 1: the first worker thread of the same cluster */
 };
 
-/* Begins with the table's `by`.  Returns NULL, or why the places of threads are unknown; the
- * caller frees that. */
-char *placement_names_begin(struct placement_names *places, const struct table_view *view);
+/* Begins with the table's `by`.  Returns false with the reason in *error if the places of threads
+ * are unknown. */
+bool placement_names_begin(struct placement_names *places, const struct table_view *view,
+                           struct error *error);
 void placement_names_free(struct placement_names *places);
 
 /* Returns the place in which a thread ran, given `on` of a state interval (thread_states.h). */

@@ -58,10 +58,10 @@ struct predictions_work {
 
 /* ---- job ---- */
 
-static void *predictions_begin(const struct table_view *view, char **problem)
+static void *predictions_begin(const struct table_view *view, struct error *error)
 {
     if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->past) {
-        *problem = xstrdup("prediction needs the whole run; it cannot be restricted to a range");
+        error_set(error, "prediction needs the whole run; it cannot be restricted to a range");
         return NULL;
     }
     struct predictions_work *w = xcalloc(1, sizeof *w);

@@ -30,14 +30,14 @@ struct seq_conc_work {
     bool unswitched; /* a thread has no context-switch records */
 };
 
-static void *seq_conc_table_begin(const struct table_view *view, char **problem)
+static void *seq_conc_table_begin(const struct table_view *view, struct error *error)
 {
     struct entry_records entered;
     if (view->from_ns != INT64_MIN || view->to_ns != INT64_MAX || view->request->line_count) {
-        *problem = xstrdup("cases need the whole run: callers in a part of it are unknown");
+        error_set(error, "cases need the whole run: callers in a part of it are unknown");
         return NULL;
     }
-    if (!entry_records_begin(&entered, view, problem))
+    if (!entry_records_begin(&entered, view, error))
         return NULL;
     struct seq_conc_work *w = xcalloc(1, sizeof *w);
     w->view = view;

@@ -75,11 +75,11 @@ static void source_table_request_calls(struct source_work *w, const struct table
     w->taken = w->contexts->taken;
 }
 
-static void *source_table_begin(const struct table_view *view, char **problem)
+static void *source_table_begin(const struct table_view *view, struct error *error)
 {
     struct source_work *w = xcalloc(1, sizeof *w);
     w->view = view;
-    if (!attribution_cells_begin(&w->causing, view, problem)) {
+    if (!attribution_cells_begin(&w->causing, view, error)) {
         attribution_cells_free(&w->causing);
         free(w);
         return NULL;

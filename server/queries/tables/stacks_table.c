@@ -135,10 +135,10 @@ static void stacks_table_add_waiter(struct stacks_work *w, const struct wait_rec
                      stacks_table_in_range(w, wait->thread, wait->from_ns, wait->to_ns));
 }
 
-static void *stacks_table_begin(const struct table_view *view, char **problem)
+static void *stacks_table_begin(const struct table_view *view, struct error *error)
 {
     struct stacks_work *w = xcalloc(1, sizeof *w);
-    (void)problem;
+    (void)error;
     w->view = view;
     w->wakers = strcmp(view->request->by, "waker") == 0;
     w->nodes = array_reserve(NULL, &w->room, w->count = 1, sizeof *w->nodes);

@@ -101,10 +101,10 @@ struct states_work {
     size_t room;
 };
 
-static void *states_table_begin(const struct table_view *view, char **problem)
+static void *states_table_begin(const struct table_view *view, struct error *error)
 {
     struct states_work *m = xcalloc(1, sizeof *m);
-    (void)problem;
+    (void)error;
     m->view = view;
     return m;
 }
@@ -390,10 +390,10 @@ static void spells_table_add_interval(void *context, const struct thread_state_i
     table_row_line(&l->table, spell->about);
 }
 
-static void *spells_table_begin(const struct table_view *view, char **problem)
+static void *spells_table_begin(const struct table_view *view, struct error *error)
 {
     struct interval_listing *l = xcalloc(1, sizeof *l);
-    (void)problem;
+    (void)error;
     l->view = view;
     l->table.title = xstrdup("state intervals");
     table_add_columns(&l->table, spells_table_columns,

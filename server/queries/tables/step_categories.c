@@ -38,16 +38,18 @@ static bool step_categories_read_one(struct step_categories *c, const char *text
     return c->any = true;
 }
 
-bool step_categories_begin(struct step_categories *c, const struct table_view *view, char **problem)
+bool step_categories_begin(struct step_categories *c, const struct table_view *view,
+                           struct error *error)
 {
     const char *option = table_option(view->request, "category");
     *c = (struct step_categories){.view = view};
     for (size_t size; option && *option; option += size + (option[size] == ',')) {
         size = strcspn(option, ",");
         if (!step_categories_read_one(c, option, size)) {
-            *problem = xasprintf("category %.*s: it is PROCESS:ADDRESS=WORD, of a word that "
-                                 "descriptions know",
-                                 (int)size, option);
+            error_set(error,
+                      "category %.*s: it is PROCESS:ADDRESS=WORD, of a word that "
+                      "descriptions know",
+                      (int)size, option);
             return false;
         }
     }

@@ -29,9 +29,9 @@ struct step_categories {
     size_t item, near;
 };
 
-/* Returns false, and sets *problem, which the caller frees, if the option is invalid. */
+/* Returns false with the reason in *error if the option is invalid. */
 bool step_categories_begin(struct step_categories *categories, const struct table_view *view,
-                           char **problem);
+                           struct error *error);
 /* Processes about `budget` intervals to compute for how long other threads ran in parallel with
  * each code segment; returns true when done. */
 bool step_categories_split(struct step_categories *categories, uint64_t *budget);

@@ -260,12 +260,12 @@ static void free_work(struct table_job *job)
 
 static void begin_work(struct table_job *job)
 {
-    char *why = NULL;
+    struct error error = {""};
     table_query_add_open_waits(job);
     if (job->preset->begin)
-        job->work = job->preset->begin(&job->view, &why);
-    if (why)
-        table_query_set_problem(job, why);
+        job->work = job->preset->begin(&job->view, &error);
+    if (*error.text)
+        table_query_set_problem(job, xstrdup(error.text));
 }
 
 /* Adds a note if the range has no threads, as it can be a mistake. */

@@ -9,6 +9,7 @@
 
 #include "server/timing/thread_states.h"
 #include "server/run/run.h"
+#include "wire/endpoint.h"
 #include "wire/table_rows.h"
 
 /* The data that a preset reads; it is constant until the table is filled. */
@@ -25,9 +26,9 @@ struct table_view {
 struct table_preset {
     const char *what;
     const char *const *by; /* what a row can represent, the first by default; ends with NULL */
-    /* Returns the preset's work; NULL, with *problem set, which the caller frees, if the request
-     * cannot be answered. */
-    void *(*begin)(const struct table_view *view, char **problem);
+    /* Returns the preset's work; NULL with the reason in *error, which is empty before, if the
+     * request cannot be answered. */
+    void *(*begin)(const struct table_view *view, struct error *error);
     /* Processes about `budget` items; returns true when the table can be filled.  NULL: it can be
      * filled at once.  The view of `begin` remains valid until the end, but `measured` may have
      * grown meanwhile. */

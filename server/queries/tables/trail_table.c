@@ -41,13 +41,13 @@ static double trail_table_option(const struct table_view *view, const char *key)
     return value ? strtod(value, NULL) : 0;
 }
 
-static void *trail_table_begin(const struct table_view *view, char **problem)
+static void *trail_table_begin(const struct table_view *view, struct error *error)
 {
     double from = trail_table_option(view, "begin"), to = trail_table_option(view, "end"),
            pixels = trail_table_option(view, "pixels");
     bool known = from >= -MOST && to <= MOST && from < to; /* (false for NaN) */
     if (!known || !(pixels >= 1 && pixels <= LIMIT_PIXELS)) {
-        *problem = xasprintf("trail: missing range or number of pixels");
+        error_set(error, "trail: missing range or number of pixels");
         return NULL;
     }
     struct trail_work *w = xcalloc(1, sizeof *w);

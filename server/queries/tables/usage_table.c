@@ -158,12 +158,12 @@ static int by_place(const void *a, const void *b)
                                     ((const struct usage_row *)b)->series);
 }
 
-static void *usage_table_begin(const struct table_view *view, char **problem)
+static void *usage_table_begin(const struct table_view *view, struct error *error)
 {
     if (!view->past)
         return xcalloc(1, 1);
-    *problem = xstrdup("OS resource usage is recorded over time and is unknown for the causal "
-                       "past of an event");
+    error_set(error, "OS resource usage is recorded over time and is unknown for the causal "
+                     "past of an event");
     return NULL;
 }
 

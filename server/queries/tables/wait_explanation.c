@@ -60,14 +60,14 @@ struct why_work {
     uint32_t done; /* number of its wait intervals in the table */
 };
 
-static void *wait_explanation_begin(const struct table_view *view, char **problem)
+static void *wait_explanation_begin(const struct table_view *view, struct error *error)
 {
     struct event_id event = attribution_cells_event(view, "event");
     uint64_t position = event.line ? order_position(view->run->order, event) : NO_POSITION;
     struct why_work *w = xcalloc(1, sizeof *w);
     if (position == NO_POSITION)
-        *problem = xstrdup("why: missing event that starts or ends a wait");
-    if (*problem || !attribution_cells_begin(&w->causing, view, problem)) {
+        error_set(error, "why: missing event that starts or ends a wait");
+    if (*error->text || !attribution_cells_begin(&w->causing, view, error)) {
         attribution_cells_free(&w->causing);
         free(w);
         return NULL;

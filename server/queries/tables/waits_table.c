@@ -123,11 +123,11 @@ static void waits_table_set_groups(struct waits_work *w, const struct table_view
     }
 }
 
-static void *waits_table_begin(const struct table_view *view, char **problem)
+static void *waits_table_begin(const struct table_view *view, struct error *error)
 {
     struct waits_work *w = xcalloc(1, sizeof *w);
-    if (!step_categories_begin(&w->categories, view, problem) ||
-        !attribution_cells_begin(&w->causing, view, problem)) {
+    if (!step_categories_begin(&w->categories, view, error) ||
+        !attribution_cells_begin(&w->causing, view, error)) {
         attribution_cells_free(&w->causing);
         step_categories_free(&w->categories);
         free(w);
