@@ -15,7 +15,7 @@ void *xcheck(void *p, size_t bytes);
 
 /* Returns `bytes` bytes, uninitialized. */
 void *xmalloc(size_t bytes);
-/* Returns uninitialized memory whose address is a multiple of `alignment`, a power of two. */
+/* Returns uninitialized memory at a multiple of `alignment`, a power of two. */
 void *xaligned_alloc(size_t alignment, size_t bytes);
 /* Returns an array of n members (n may be 0), zeroed. */
 void *xcalloc(size_t n, size_t each);

@@ -24,7 +24,7 @@ struct description_reader {
 
 void description_complain(struct description_reader *reader, const char *file, int line,
                           const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* Parses a text that is no description into an initialized configuration. Returns false after
+/* Parses a text that is not a description into an initialized configuration. Returns false after
  * having reported an error. */
 bool description_parse_text(struct description_reader *reader, config_t *config, const char *text);
 int description_setting_line(const config_setting_t *setting);

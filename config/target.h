@@ -69,7 +69,7 @@ enum target_wait_class {
 struct target_line_type {
     char *name, *letter, *title;
     struct target_color color;
-    bool shared; /* critical sections can overlap: the succession of events is no order */
+    bool shared; /* critical sections can overlap: the succession of events is not an order */
     bool threads; /* threads can be in it */
     bool drawn; /* false: only listed, never drawn */
     bool sorted; /* its lines are sorted by name */
@@ -83,7 +83,7 @@ struct target_line_type {
     bool launched;
     bool remote; /* such objects lead to other hosts */
     bool numbered; /* lines of one name are distinguished by numbers: w, w#2 */
-    /* a line without a name has that of the class in whose constructor it was opened */
+    /* a line without a name has that of the class that opened it in its constructor */
     bool by_constructor;
     uint8_t category; /* an enum target_category, of events on its lines or about them */
     int part; /* the last part of the description that mentions it */
@@ -197,7 +197,7 @@ extern const char *const target_categories[CATEGORIES + 1]; /* their names, NULL
 const struct target_names *target_ended_by(const struct target_event *event);
 bool target_has_line_type(const struct target_names *names, const char *name);
 
-/* Sorts those lines whose kind is `sorted` by name, with numbers in names by value, within the
+/* Sorts the lines of a `sorted` kind by name, with numbers in names by value, within the
  * places that such lines occupy; all others keep their places. */
 struct target_lines {
     const void *context;

@@ -16,7 +16,7 @@ static pthread_mutex_t service = PTHREAD_MUTEX_INITIALIZER;
 static struct person *waiting[2]; /* girls, boys */
 static int sum;
 
-/* A person who finds a partner waiting takes the first one along; else waits to be taken. */
+/* A person that finds a partner waiting takes the first one along; else waits to be taken. */
 static int date(int sex, int phone)
 {
     struct person self = {.phone = phone, .came = PTHREAD_COND_INITIALIZER};

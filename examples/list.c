@@ -1,4 +1,4 @@
-/* A sorted list whose nodes are locked hand over hand: take the next, then release
+/* A sorted list with nodes that are locked hand over hand: take the next, then release
  * the one before. */
 #include <pthread.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define BAR_KINDS 5u /* in whose colors parts are filled; the last one is hatched: unknown */
+#define BAR_KINDS 5u /* colors of the parts; the last one is hatched: unknown */
 
 /* The caller owns the texts. */
 struct bar_chart {

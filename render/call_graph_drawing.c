@@ -22,7 +22,7 @@
 #define NAMES_MOST_PT 190.0
 #define WIDTH_LEAST_PT 300.0
 #define HEAD_PT 4.5
-#define LOOP_PT 26.0 /* space at each side of a box whose function calls itself */
+#define LOOP_PT 26.0 /* space at each side of the box of a function that calls itself */
 
 struct call_graph_drawing {
     const struct call_graph *graph;

@@ -443,8 +443,8 @@ static void plot_steps(const struct curve_plot_state *p, const struct curve_line
     cairo_set_dash(p->cr, NULL, 0, 0);
 }
 
-/* Returns the pixel whose mean shows the value recorded in pixel i: a level holds from then on, a
- * rate up to then. */
+/* Returns the pixel with the mean that shows the value recorded in pixel i: a level holds from then
+ * on, a rate up to then. */
 static const struct series_pixel *curve_panel_recorded_pixel(const struct curve_panel *p,
                                                              const struct curve_line *l, uint32_t i)
 {

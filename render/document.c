@@ -230,7 +230,7 @@ static cairo_status_t write_drawing(const void *what, const struct document_opti
     return image ? document_finish_image(cr, surface, sink) : document_finish_surface(cr, surface);
 }
 
-/* Writes an SVG whose words are text, not outlines. */
+/* Writes an SVG with words as text, not as outlines. */
 static cairo_status_t write_svg(document_writer *write, const void *what,
                                 const struct document_options *o, struct document_sink *sink)
 {

@@ -216,7 +216,7 @@ struct worker_rows; /* render/scene_rows.h */
 struct scene_options {
     const char *title, *caption; /* NULL: none */
     bool legend;
-    bool order_arrows; /* for events whose description requests them */
+    bool order_arrows; /* for events if their description requests them */
     bool selected, second, relations, found, chain; /* what is highlighted in it, for the legend */
     double legend_width_pt; /* maximum width before line breaks; 0: the width of the drawing */
     bool vertical;

@@ -116,7 +116,7 @@ void scene_columns_build_slots(struct laid_out_event *marks, uint32_t count, str
 
 #define BREAK_IN_TEXT 5u
 
-/* Returns the first column whose left edge is right of x. */
+/* Returns the first column with a left edge right of x. */
 static uint32_t scene_columns_right_of(const struct scene *s, double x_pt)
 {
     uint32_t from = 0, to = s->column_count;

@@ -55,8 +55,8 @@ void scene_arrows_build(struct builder *b); /* marks must be sorted by row and x
 
 /* ---- scene segments ---- */
 
-/* Marks are sorted by row and x. Rows of threads whose kind requests it show where the thread is
- * while it is on another line. */
+/* Marks are sorted by row and x. Rows of threads of a kind that requests it show where the thread
+ * is while it is on another line. */
 void scene_segments_build(struct builder *b);
 /* Returns whether the row of this thread shows what it waits for elsewhere. */
 bool scene_segments_shows_text(const struct builder *b, uint32_t thread);
@@ -65,8 +65,8 @@ bool scene_segments_shows_text(const struct builder *b, uint32_t thread);
  *
  * The marks of one column are concurrent or simultaneous, so they may be side by side. A
  * synchronization point with marks on several rows takes the rows between them for its arrow;
- * points whose rows overlap get different slots, so that no arrow passes over a mark or runs along
- * another. Slots depend on nothing outside the column: scrolling does not change them. */
+ * points with overlapping rows get different slots, so that no arrow passes over a mark or runs
+ * along another. Slots depend on nothing outside the column: scrolling does not change them. */
 
 struct slot_point {
     uint32_t column;

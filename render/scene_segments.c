@@ -78,7 +78,7 @@ static void scene_segments_mark_elsewhere(struct segment_state *s, uint32_t on, 
     s->waits = look && look->waits ? look : NULL;
     s->style = s->waits ? STYLE_WAITS : STYLE_ELSEWHERE;
     s->on = on;
-    /* e.g. the semaphore on whose line the thread waits */
+    /* e.g. the semaphore with the line on which the thread waits */
     s->about = about ? about : s->waits ? on : 0;
     s->since_ns = ns;
 }
@@ -108,7 +108,7 @@ static struct segment_state state_at_left(const struct builder *b, uint32_t row)
 
 /* ---- segments ---- */
 
-/* Returns the index of the first column whose left edge is at or right of x. */
+/* Returns the index of the first column with a left edge at or right of x. */
 static uint32_t columns_until(const struct scene *scene, double x)
 {
     return LOWER_BOUND(i, 0, scene->column_count,

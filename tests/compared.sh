@@ -54,7 +54,7 @@ terminate() {
     end_session "$1" KILL
 }
 
-# start COMMAND...: in a session of its own, whose number is in $session
+# start COMMAND...: in a session of its own, with its number in $session
 start() {
     setsid "$@" >said 2>&1 </dev/null &
     session=$!

@@ -12,7 +12,7 @@ found=$(git ls-files 'clients/libpoet/*.c' | grep -Ev '^clients/libpoet/(mpi|ipc
             case $name in
             poet_tracer | libc_calls | real_functions | next_input | unwind_rule_cache) continue ;;
             esac
-            # (constants are no variables)
+            # (constants do not count)
             readelf -SW "$object" | grep -qE "\[ *$section\] \.(rodata|data\.rel\.ro)" || echo "$source: $name"
         done
 done)

@@ -163,15 +163,20 @@ if (open my $in, '<', 'docs/glossary.md') {
     my $within = 0;
     while (<$in>) {
         $within = 1 if /^## Words that are not used/;
-        push @stop, map { my $w = $_; map { quotemeta } split m{, }, $w } $1 if $within && /^\| ([^|]+?) \|/ && !/^\| (?:not|---)/;
+        push @stop, map { quotemeta } split m{, }, $1 if $within && /^\| ([^|]+?) \|/ && !/^\| (?:not|---)/;
     }
 }
 if (@stop) {
-    my $word = join '|', map { s/\\ / +/gr } @stop;
+    # "…" stands for a word, which is no longer, later or another comparison; "there is no …" is allowed.
+    my $compared = qr/(?:longer|later|earlier|more|less|larger|smaller|deeper|higher|lower|better|wider|shorter)\b/;
+    my $word = join '|', map { s/\\ / +/gr } map { s/\\ (?:\\?[^\x00-\x7f])+$/ +(?!$compared)\\w+/r } @stop;
     my @hits;
     my $look = sub {
         my ($path, $line, $text) = @_;
-        push @hits, "$path:$line: $1" while $text =~ /\b($word)\b/gi;
+        $text =~ s{(\n[ \t]*\*?)}{' ' x length $1}ge;    # a comment of several lines
+        while ($text =~ /\b(there\s+)?($word)\b/gi) {
+            push @hits, "$path:$line: $2" if !defined $1;
+        }
     };
     for my $path (@product) {
         next if $path =~ m{^(?:examples|clients)/ucpp/}; # uses the terms of uC++
@@ -179,7 +184,7 @@ if (@stop) {
             $look->($path, line_of($file{$path}, $-[0]), $1);
         }
     }
-    for my $path (split /\n/, `git ls-files '*.md' '*.conf' '*.sh' '*.js' '*.html' '*.1' '*.5' Makefile`) {
+    for my $path (split /\n/, `git ls-files '*.md' '*.conf' '*.sh' '*.js' '*.html' '*.1' '*.5' 'clients/*.py' 'clients/*.hpp' Makefile clients/cli/poetcc`) {
         next if $path =~ m{^docs/(?:glossary|coming-from|ucpp)\.md$|^config/ucpp};
         open my $in, '<', $path or next;
         $look->($path, $., $_) while <$in>;

@@ -112,7 +112,7 @@ static int connect_within(int fd, const struct sockaddr *sa, socklen_t size, int
         return 0;
     if (errno != EINPROGRESS && errno != EAGAIN)
         return -1;
-    if (errno == EAGAIN) { /* a Unix socket whose backlog is full */
+    if (errno == EAGAIN) { /* a Unix socket with a full backlog */
         errno = ETIMEDOUT;
         return -1;
     }

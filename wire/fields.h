@@ -1,6 +1,6 @@
 /* Lists of fields, from which the encoding of a struct and its decoding are made.
  *
- * A list is a macro whose rows F(type, object, member) name each field and its type, as in
+ * A list is a macro with rows F(type, object, member) that name each field and its type, as in
  * encode_TYPE and decode_TYPE.  The macros below use the variables `out` and `in`. */
 #ifndef WIRE_FIELDS_H
 #define WIRE_FIELDS_H

@@ -1,7 +1,7 @@
 /* Messages between an agent and its server, as structs and as bytes: chunks of a journal in
  * batches, which are numbered by their first chunk.
  *
- * A *stream* is one journal of an agent, whose chunks are numbered from 0. A batch may arrive
+ * A *stream* is one journal of an agent, with chunks numbered from 0. A batch may arrive
  * repeatedly or late; its numbers say which part of it is new. docs/wire.md describes the
  * messages. */
 #ifndef WIRE_FORWARDING_MESSAGES_H

@@ -60,7 +60,7 @@ struct heap_head {
     /* number of struct heap_thread; above HEAP_THREADS, the remaining threads share the first
      * one */
     _Atomic uint32_t threads;
-    _Atomic uint64_t folded; /* calls whose stack got no node: counted as HEAP_NODE_OTHER */
+    _Atomic uint64_t folded; /* calls with a stack that got no node: counted as HEAP_NODE_OTHER */
     uint64_t began_ns; /* the monotonic clock, when counting began */
     uint32_t groups; /* groups of blocks, a power of two; those present are contiguous */
     /* 1: the program has a malloc of its own: only operators new and delete are counted */

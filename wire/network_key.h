@@ -1,7 +1,7 @@
 /* The shared key for connections between hosts: 256 bits in a file of the user, created by `poet
  * key`.
  *
- * The file has 64 hexadecimal digits and mode 0600; anyone who can read it can connect. */
+ * The file has 64 hexadecimal digits and mode 0600; any user that can read it can connect. */
 #ifndef WIRE_NETWORK_KEY_H
 #define WIRE_NETWORK_KEY_H
 

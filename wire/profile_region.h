@@ -115,7 +115,7 @@ struct profile_region_context {
     uint32_t lands; /* itself, or the outer context of the same function */
     uint64_t function;
     uint32_t scope; /* an enum profile_scope */
-    uint32_t open; /* number of timed frames in it, or in any context whose `first` it is */
+    uint32_t open; /* number of timed frames in it, or in any context with it as `first` */
     _Atomic uint64_t calls;
     _Atomic uint64_t concurrent; /* of these: began while other threads ran, too */
     /* ticks, of calls that have ended; least ~0: none */

@@ -45,7 +45,7 @@ enum program_end {
     F(text, kind)                                                           \
     F(text, name)
 /* clang-format on */
-#define LINE_SHARED 1u /* the succession of its events is no order */
+#define LINE_SHARED 1u /* the succession of its events is not an order */
 #define LINE_FOLLOWS 2u /* its first event comes after the last one of the thread that opens it */
 
 /* an ELF file mapped into the program */
@@ -58,7 +58,7 @@ enum program_end {
 #define ANNOTATION_FIELDS(F) F(u32, line) F(u64, number) F(text, text)
 /* numbers of a line that were allocated and are never sent */
 #define LOST_FIELDS(F) F(u32, line) F(u64, first) F(u64, count)
-#define THREAD_FIELDS(F) F(u32, slots) /* of its queue, whose descriptor is attached */
+#define THREAD_FIELDS(F) F(u32, slots) /* of its queue, with the descriptor attached */
 #define DESCRIBE_FIELDS(F) F(label, name) /* one more environment */
 #define OBJECT_FIELDS(F) F(u32, line) F(u64, object)
 #define UNTRACED_FIELDS(F) F(u8, reason) F(text, about) /* an enum untraced_reason */
@@ -70,8 +70,8 @@ enum program_end {
 /* From a time of its clock on, a thread waits for the end of another one, after its event `number`
  * on the line `last`; site: the address of the call. */
 #define AWAITS_FIELDS(F) F(u32, line) F(u32, last) F(u64, number) F(u64, time_ns) F(u64, site)
-/* At the fork that created this process, the object of a line was held: by the thread whose event
- * is the last one then, on the line of the same object in the process with that instance. */
+/* At the fork that created this process, the object of a line was held: by the thread with the last
+ * event then, on the line of the same object in the process with that instance. */
 #define HELD_FIELDS(F) F(u32, line) F(u64, instance) F(u32, code) F(u64, number)
 /* The threads of each round of a barrier, at least 1. */
 #define PARTICIPANTS_FIELDS(F) F(u32, line) F(u32, count)
@@ -208,7 +208,7 @@ bool decode_rename(struct decoder *in, struct rename_message *message);
  * in a trace file, also of events lost with its end. */
 struct losses_message {
     uint64_t waited_ns, dropped, unfollowed;
-    /* lost at its end; those of them whose numbers are known */
+    /* lost at its end; those of them with known numbers */
     uint64_t left, left_known;
 };
 void encode_losses(struct encoder *out, const struct losses_message *message);

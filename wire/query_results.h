@@ -41,7 +41,7 @@ enum hold_kind {
     HOLD_WRITER, /* wrote to it */
     HOLD_QUEUED, /* requested the read-write lock before */
     HOLD_LOADER, /* holds the loader's lock, in dlopen or dlclose; no event says so */
-    HOLD_CHILD, /* belongs to the child process whose end is awaited */
+    HOLD_CHILD, /* belongs to the child process that is awaited */
     HOLD_TASK, /* runs the task of the future that is awaited */
     /* was to help at the barrier, but is a thread of the process that forked: the runtime in the
      * child takes it for its own.  It only says why. */
@@ -239,8 +239,8 @@ struct causal_edge_info {
     int64_t time_ns;
 };
 
-/* If two events have different doubts, the reasons for an unknown order are those whose kinds
- * differ. */
+/* If two events have different doubts, the reasons for an unknown order are those of different
+ * kinds. */
 struct uncertainty_info {
     uint32_t doubts; /* the number of the set, each once */
     uint32_t kinds[UNTRACED_COUNT]; /* by reason; 0: not in the set */

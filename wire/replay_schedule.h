@@ -105,7 +105,7 @@ enum schedule_end_type {
     SCHEDULE_END_TIMEOUT,
     /* a thread got a different number on a line: a thread without a schedule used it */
     SCHEDULE_END_FOREIGN_THREAD,
-    /* a thread made another call than the one whose input is recorded: did, with argument `by`; the
+    /* a thread made another call than the one with the recorded input: did, with argument `by`; the
      * recorded call is `line` (wire/recorded_input.h), with argument `number` */
     SCHEDULE_END_INPUT,
     /* a thread received what that line sent as that number, instead of the recorded message */

@@ -24,7 +24,7 @@ static void encode_fraction(struct encoder *out, double fraction)
     encode_u64(out, bits);
 }
 
-/* Returns 0 for a number that is no fraction. */
+/* Returns 0 for a number that is not a fraction. */
 static double decode_fraction(struct decoder *in)
 {
     uint64_t bits = decode_u64(in);

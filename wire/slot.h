@@ -103,7 +103,7 @@ static inline size_t slot_next_record(const struct ring_slot *slots, size_t coun
  * It has a head, followed by the steps that the thread executed. A step is a calling context
  * (wire/profile_region.h) and the call that ended last in it: Meira's basic block. A context before
  * its first call is step 2 * context; after a call of context c has ended, its caller executes step
- * 2 * c + 1, whose context is the parent of c. The last step in the record is the one that the
+ * 2 * c + 1, which has the parent of c as context. The last step in the record is the one that the
  * thread is still in: as long as no calls begin or end, later records need not repeat it. Without
  * any step, the activity of the thread since the previous record is unknown.
  *
@@ -193,7 +193,7 @@ static inline size_t slot_prefix_bytes(const struct ring_slot *slot)
 #define QUEUE_MAGIC 0x51544f50u /* "POTQ" */
 #define QUEUE_HEAD_BYTES 4096u
 #define QUEUE_DONE 1u /* the thread has ended */
-#define QUEUE_CONTINUED 2u /* another queue follows this one, whose message may arrive later */
+#define QUEUE_CONTINUED 2u /* another queue follows this one; its message may arrive later */
 #define QUEUE_CLOCK_NS 0u /* nanoseconds of the monotonic clock */
 #define QUEUE_CLOCK_TICKS 1u /* the time-stamp counter; the reader, on the same host, converts */
 
@@ -201,7 +201,7 @@ static inline size_t slot_prefix_bytes(const struct ring_slot *slot)
 struct queue_head {
     uint32_t magic, version, slots, thread;
     uint32_t clock; /* unit of time_ns */
-    uint32_t follows; /* 1: follows another queue of the thread, whose contents come first */
+    uint32_t follows; /* 1: follows another queue of the thread, with contents that come first */
     _Alignas(64) _Atomic uint64_t head;
     _Atomic uint32_t done; /* QUEUE_DONE, QUEUE_CONTINUED: nothing follows head */
     _Atomic uint64_t waited_ns; /* how long the thread had to wait */

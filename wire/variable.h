@@ -1,5 +1,5 @@
 /* Environment variables of a program in its HELLO: "NAME=VALUE" for those that affect a runtime,
- * and "NAME#CHECK" for all others, whose values are not recorded: a 16-bit checksum shows that two
+ * and "NAME#CHECK" for all others, without their values: a 16-bit checksum shows that two
  * values differ, without revealing them. */
 #ifndef WIRE_VARIABLE_H
 #define WIRE_VARIABLE_H

@@ -65,7 +65,7 @@ static char *attach_find_source(uint32_t pid)
     return NULL;
 }
 
-/* Labels the threads with the lines of the run, whose objects are their pthread_t. */
+/* Labels the threads with the lines of the run, found by their pthread_t, the lines' objects. */
 static void attach_map_lines(struct attach_output *output)
 {
     struct attached_process *a = output->attached;

@@ -21,7 +21,7 @@
 
 /* ---- text: diagnoses ---- */
 
-/* Prints a sentence whose tag, up to the first colon, is in color. */
+/* Prints a sentence with its tag, up to the first colon, in color. */
 static void attach_print_tag(const char *text)
 {
     int tag = (int)strcspn(text, ":") + 1;
@@ -44,7 +44,7 @@ static void attach_print_cycle(const struct attached_process *a, const struct wa
     }
 }
 
-/* Prints locks whose owner is no thread of the process, each once. */
+/* Prints locks that no thread of the process owns but that have an owner, each once. */
 static void attach_print_abandoned(const struct attached_process *a)
 {
     for (uint32_t i = 0; i < a->graph.count; i++) {

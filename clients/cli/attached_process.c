@@ -241,7 +241,7 @@ char *attached_process_chain(const struct attached_process *a, const struct wait
     return text;
 }
 
-/* Returns what is known of an owner that is no thread of the process. */
+/* Returns what is known of an owner that is not a thread of the process. */
 static char *attached_owner_text(const struct attached_process *a, uint32_t owner)
 {
     if (a->snapshot.core >= 0)
@@ -272,7 +272,7 @@ char *attached_process_uncertainty(const struct attached_process *a)
     if (table->partial)
         return xstrdup("uncertain: a process of another PID name space could hold an end of the "
                        "pipes");
-    return xasprintf("uncertain: %u process%s whose descriptors cannot be read could hold an end "
+    return xasprintf("uncertain: %u process%s with unreadable descriptors could hold an end "
                      "of the pipes",
                      table->hidden_count, table->hidden_count == 1 ? "" : "es");
 }

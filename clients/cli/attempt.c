@@ -22,7 +22,7 @@
 
 /* ---- the hang to be confirmed ---- */
 
-/* Returns the length without the #2 of lines with equal names, whose order can differ between
+/* Returns the length without the #2 of lines with equal names, as their order can differ between
  * runs. */
 static size_t target_hang_name_bytes(const char *label) { return strcspn(label, "#"); }
 
@@ -94,7 +94,7 @@ static bool target_hang_is_abandoned(const struct target_hang *w, const struct w
     return false;
 }
 
-/* Returns whether the blocked threads of this run, whose lines are in `book`, hang in this way. */
+/* Returns whether the blocked threads of this run, with their lines in `book`, hang in this way. */
 static bool target_hang_matches(const struct target_hang *w, const struct wait_list *waits,
                                 const struct trace_metadata *book)
 {

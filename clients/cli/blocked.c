@@ -146,7 +146,7 @@ static void blocked_print_abandoned_locks(const struct blocked_report *r)
     }
 }
 
-/* Prints the waits of threads whose program exited by itself: these are no hangs. */
+/* Prints the waits of threads of programs that exited by themselves: these are not hangs. */
 static void blocked_print_at_exit(const struct blocked_report *r)
 {
     bool any = false;
@@ -512,13 +512,13 @@ static const struct argp argp = {
     .parser = blocked_parse_option,
     .args_doc = "[SOURCE]",
     .doc =
-        "Show which threads are blocked at the end of the trace.  Deadlock cycles come first, then "
-        "objects whose waiters no remaining thread can wake; then every blocked thread: those that "
-        "hang, those that another thread keeps waiting, then the others, each group longest wait "
-        "first, with the object, the wait time, the call site, the callers of its function, the "
-        "current holder and where it acquired the lock.  Conclusions that are not certain are "
-        "marked as such, with the reason.  Threads of a program that exited by itself are listed "
-        "as waiting at exit: no hang.",
+        "Show which threads are blocked at the end of the trace.  Deadlock cycles come first, "
+        "then objects with waiters that no remaining thread can wake; then every blocked thread: "
+        "those that hang, those that another thread keeps waiting, then the others, each group "
+        "longest wait first, with the object, the wait time, the call site, the callers of its "
+        "function, the current holder and where it acquired the lock.  Conclusions that are not "
+        "certain are marked as such, with the reason.  Threads of a program that exited by itself "
+        "are listed as waiting at exit: no hang.",
     .children = children};
 
 const struct command command_blocked = {.name = "blocked",

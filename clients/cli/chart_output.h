@@ -25,8 +25,8 @@ int metric_chart_write(const struct table_settings *tables, struct command_sourc
 /* Returns whether there is a chart of that kind: "gantt" and "overview": when threads were at work;
  * "transitions": their states. */
 bool state_charts_known(const char *kind);
-/* Draws the threads in the table of states, whose shares are requested, with the critical path over
- * them, by piece (NULL: without); tables->chart is the kind. Returns an exit status, after
+/* Requests the shares of the threads in the table of states, and draws them with the critical path
+ * over them, by piece (NULL: without); tables->chart is the kind. Returns an exit status, after
  * reporting errors. */
 int state_charts_write(const struct table_settings *tables, struct command_source *subject,
                        const struct result_table *states, const struct result_table *pieces);

@@ -33,7 +33,7 @@ int command_read(const struct command *command, int argc, char **argv, void *inp
 bool command_number(const char *text, unsigned most, unsigned *number);
 /* Returns the plural ending "s" for a count, or "". */
 const char *plural_suffix(uint64_t count);
-/* Parser of commands whose only option is --json; the input is a bool. */
+/* Parser of commands with the only option --json; the input is a bool. */
 error_t command_parse_json(int key, char *value, struct argp_state *state);
 
 extern const struct command command_dump, command_order, command_stat, command_runs,

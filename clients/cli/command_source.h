@@ -35,7 +35,7 @@ struct command_source {
 /* Returns the SOURCE of a read-only command: the operand at *first, which is consumed; or NULL for
  * the latest run, if there is no operand, or it is an event or "-". */
 const char *command_source_name(int argc, char **argv, int *first);
-/* For commands with `[SOURCE] [--json]`, whose parser is command_parse_json(): parses the arguments
+/* For commands with `[SOURCE] [--json]` and the parser command_parse_json(): parses the arguments
  * and opens the source. words: default labels of lines in text; JSON has addresses; --labels
  * overrides both. Returns false with the exit status in *status. */
 bool command_source_begin(const struct command *command, int argc, char **argv,
@@ -53,8 +53,8 @@ void command_source_close(struct command_source *subject);
 /* Prints a note on standard error if a newer description is used for drawing. */
 void command_source_warn_updated(const struct command *command,
                                  const struct command_source *subject);
-/* Sends a request, frees body, and waits for the whole response, whose parts are passed to take
- * (NULL: discarded); reports an error and returns false if there is none. */
+/* Sends a request, frees body, and waits for the whole response, of which all parts are passed to
+ * take (NULL: discarded); reports an error and returns false if there is none. */
 bool command_source_request(const struct command *command, struct command_source *subject,
                             enum request_type what, struct encoder *body, source_take *take,
                             void *user);

@@ -49,7 +49,7 @@ struct complete {
 
 /* ---- kinds of values ---- */
 
-/* Options whose kind of value is known; for others it follows from the name of the
+/* Options with a known kind of value; for others it follows from the name of the
  * value. */
 static const struct {
     const char *option;

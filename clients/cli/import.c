@@ -466,7 +466,7 @@ static const struct argp_option options[] = {
      0},
     {"split", 's', "EXPRESSION", 0,
      "separator between executions; a group `trace` names the next one; default: the second "
-     "line of a log whose first line is the expression",
+     "line of a log that has the expression as its first line",
      0},
     {"unit", 'u', "UNIT", 0,
      "unit of numeric times: s, ms, us or ns; default: the unit in which they are dates, or s", 0},
@@ -476,12 +476,12 @@ static const struct argp argp = {
     .parser = import_parse_option,
     .args_doc = "shiviz LOG... -o FILE.poet",
     .doc =
-        "Convert a log with vector clocks in ShiViz format to a trace file: one line per host, the "
-        "number of an event is its host's clock, and the order follows from the clocks.  A log "
-        "with invalid vector clocks is rejected.  A host whose clock returns to 1 has restarted: "
-        "it becomes a new line, and events that may come after it without a clock that shows it "
-        "are uncertain.  Several logs form one execution, as GoVector writes one per process; - is "
-        "standard input.\n"
+        "Convert a log with vector clocks in ShiViz format to a trace file: one line per host, "
+        "the number of an event is its host's clock, and the order follows from the clocks.  A "
+        "log with invalid vector clocks is rejected.  If the clock of a host returns to 1, the "
+        "host has restarted: it becomes a new line, and events that may come after it without a "
+        "clock that shows it are uncertain.  Several logs form one execution, as GoVector writes "
+        "one per process; - is standard input.\n"
         "The time of an event is the group timestamp of the expression, or else the groups date "
         "and time: a number, or a date and time in ISO 8601 or as written by Go and web servers, "
         "UTC without a zone.  If an event has no time, all events are timed by log order, 1 us "

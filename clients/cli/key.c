@@ -29,7 +29,7 @@ static const struct argp argp = {
         "Create the pre-shared key for TLS connections between hosts: 256 random bits in a file "
         "readable only by you.  Default FILE: $POET_KEY_FILE, else ~/.config/poet/key, where all "
         "commands look for it.  Copy it to each host (for example with scp), with mode 0600.  "
-        "Everyone who has the key can read and extend your runs.  An existing file is not "
+        "Every user that has the key can read and extend your runs.  An existing file is not "
         "overwritten.",
     .children = options_children};
 

@@ -134,7 +134,7 @@ static void run_list_receive_last(void *user, const struct response_chunk *answe
     event_info_free(&event);
 }
 
-/* Returns whether a thread whose line has no end exited by pthread_exit() or exec(). */
+/* Returns whether a thread, which has no end on its line, exited by pthread_exit() or exec(). */
 static bool run_list_left_in_order(struct session *source, const struct line_metadata *line)
 {
     struct run_list_last_event last = {&source->book, NO_POSITION, false};

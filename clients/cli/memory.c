@@ -33,7 +33,7 @@ static error_t memory_parse_option(int key, char *value, struct argp_state *stat
     return option_rows_parse(memory_rows, key, value, state);
 }
 
-/* ---- rows by function or file, whose names only the client knows ---- */
+/* ---- rows by function or file, of which only the client knows the names ---- */
 
 struct memory_merge {
     struct result_table *table;

@@ -24,7 +24,7 @@ enum output_format {
 enum output_format output_format_of(const char *file);
 /* Returns whether it is PDF, SVG or PNG. */
 bool output_format_is_picture(enum output_format format);
-/* Returns the same format of a document; PDF for those that are no picture. */
+/* Returns the same format of a document; PDF for those that are not pictures. */
 enum document_format output_format_document(enum output_format format);
 /* Calls `print` with a file that was opened for writing, or with standard output if `file` is NULL.
  * Returns an exit status, after reporting errors; those of standard output main() reports. */

@@ -145,7 +145,7 @@ static const char *preload_check_elf(Elf *elf, struct preload_check *loadable)
     loadable->traced = strstr(loadable->needed, "libpoet.so") ||
                        preload_check_defines_symbol(elf, SHT_SYMTAB, "poet_traced_unit");
     if (preload_check_is_go(elf))
-        return "it is a Go program, whose goroutines the C library does not know";
+        return "it is a Go program, and the C library does not know goroutines";
     if (!interpreter || !memchr(interpreter, 0, left))
         return "it is statically linked; link it dynamically, or compile it with poetcc -trace";
     /* clang links the runtime into the program statically, and exports its symbols */

@@ -172,7 +172,7 @@ bool replay_command_words(const struct command *command, const struct replay_run
     else if (*recorded && r->launched)
         command_usage(
             command,
-            "%s has %u processes whose launcher is not in the trace; specify it, as in poet %s %s "
+            "%s has %u processes without their launcher in the trace; specify it, as in poet %s %s "
             "-- mpirun -n %u %s",
             trace, r->launched, command->name, trace, r->launched, **words);
     else

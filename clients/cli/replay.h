@@ -50,8 +50,8 @@ struct replay_run {
     bool libraries; /* calls in libraries were recorded, too */
     bool reported; /* it was reported that everything was replayed */
     unsigned after; /* polls since then */
-    /* number of processes whose launcher, such as mpirun, is not in the trace; 0: its first program
-     * started the others */
+    /* number of processes without their launcher, such as mpirun, in the trace; 0: its first
+     * program started the others */
     uint32_t launched;
     struct schedule_builder *plan;
     struct command_source subject;

@@ -150,7 +150,7 @@ static void add_cycle_notes(const struct trace_metadata *book, const struct wait
     }
 }
 
-/* Adds a note for each lock whose holder has exited, and for each line of a diagnosis. */
+/* Adds a note for each lock of a holder that has exited, and for each line of a diagnosis. */
 static void add_notes(const struct trace_metadata *book, const struct wait_list *w,
                       struct result_table *t)
 {

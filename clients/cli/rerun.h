@@ -11,7 +11,7 @@
 
 /* ---- its environment ---- */
 
-/* Sets the variables of this process whose values are recorded, and unsets those of the same
+/* Sets the variables of this process to their recorded values, if any, and unsets those of the same
  * descriptions that were not set; prints which changed, unless quiet. */
 void variables_restore(const struct command *command, const struct trace_metadata *book,
                        bool quiet);

@@ -115,7 +115,7 @@ static bool old_enough(const struct rm_options *r, const char *path)
                                  difftime(time(NULL), st.st_mtime) >= r->older_days * 24 * 60 * 60);
 }
 
-/* Adds an old run to the list; silently skips files that are no traces, and live runs. */
+/* Adds an old run to the list; silently skips files that are not traces, and live runs. */
 static void rm_remove_old(void *user, const char *path)
 {
     struct rm_options *r = user;

@@ -327,7 +327,7 @@ static int run_findings_collect_predictions(const struct command *command,
     return status;
 }
 
-/* Adds the row of a call site whose blocks were not freed, or of an invalid free. */
+/* Adds the row of a call site with blocks that were not freed, or of an invalid free. */
 static void run_findings_add_heap_row(struct run_findings_builder *b, const struct result_table *t,
                                       uint32_t row)
 {

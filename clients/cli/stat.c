@@ -290,8 +290,8 @@ static const struct argp_option stat_options[] = {
      "print one JSON object; \"untraced_reasons\" is a list of {\"reason\", \"detail\", "
      "\"count\"}, \"inconsistent_events\" of {\"event\", \"other\", \"reason\"}, \"clocks\" the "
      "offset and drift of each host's clock from the reference host's, \"finished\" whether the "
-     "run has ended, \"input\" the calls whose results were recorded, those not recorded in signal "
-     "handlers, the threads whose input is incomplete, and whether a program reads through stdio, "
+     "run has ended, \"input\" the calls with recorded results, those not recorded in signal "
+     "handlers, the threads with incomplete input, and whether a program reads through stdio, "
      "which is not recorded",
      0},
     {0}};

@@ -23,7 +23,7 @@ struct swap_events {
     bool begun; /* the first one has begun */
     /* the other, if its thread begins after the first one in the trace */
     struct swap_occurrence late;
-    struct bitset after; /* lines whose next event is after the first one */
+    struct bitset after; /* lines on which the next event is after the first one */
     struct swap_operation { /* events of a thread at one call site */
         struct swap_occurrence begin;
         struct event_id last;

@@ -248,8 +248,8 @@ static bool two_run_points_to_partner(const struct two_run_diagram *h, const str
     return look && look->arrow == ARROW_TO_PARTNER;
 }
 
-/* Returns whether the event is the tail of an arrow whose head was processed first: the thread
- * stays at the head then. */
+/* Returns whether the event is the tail of an arrow with a head that was processed first: the
+ * thread stays at the head then. */
 static bool two_run_is_arrow_tail(const struct two_run_diagram *h, const struct two_run_line *t,
                                   const struct event_info *e)
 {

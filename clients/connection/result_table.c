@@ -273,8 +273,8 @@ static bool *result_table_text_columns(const struct result_table *t, const uint3
     return all;
 }
 
-/* Returns the column whose cell is shown: this one, or if it is null a column under it that is
- * not. */
+/* Returns the column of the cell that is shown: this one, or if it is null a column under it that
+ * is not. */
 static uint32_t result_table_filled_column(const struct result_table *t, uint32_t row,
                                            uint32_t column)
 {

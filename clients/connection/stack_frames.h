@@ -19,7 +19,7 @@ void stack_frames_of_event(struct symbolizer *sites, const struct event_info *ev
 /* Returns why the recorded stack of an event is incomplete; NULL: it is complete. */
 const char *stack_frames_incomplete(const struct event_info *event);
 
-/* For a table whose rows are calls, with their callees below them (depth) and their sums: inserts a
+/* For a table of calls, with their callees below them (depth) and their sums: inserts a
  * row for the functions into which a call was inlined above it. `scope`: the column of the
  * calls. */
 void stack_frames_tree(struct result_table *table, const struct table_names *names, uint32_t scope);

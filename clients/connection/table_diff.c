@@ -165,7 +165,7 @@ static bool table_diff_has_own_units(const struct result_table *t)
     return k < t->column_count;
 }
 
-/* A value whose text has a unit of its own in each row has no difference column; only the number
+/* A value with a unit of its own in the text of each row has no difference column; only the number
  * after it has one, in per cent. */
 static bool table_diff_has_text_unit(const struct table_diff_builder *m,
                                      const struct table_column *c)
@@ -229,7 +229,7 @@ static void set_difference(struct table_cell *cells, const struct table_cell *he
 }
 
 /* Sets the cells of a row that one or both of the tables have; `there` NULL: only this one, `here`
- * NULL: only the other one, whose texts it gets. */
+ * NULL: only the other one, and its texts are copied. */
 static void set_cells(const struct table_diff_builder *m, struct table_cell *cells,
                       const struct table_cell *here, const struct table_cell *there)
 {

@@ -1,5 +1,5 @@
-/* Conversion of a table that is a tree, whose rows of greater depth belong to the row above them:
- * to the boxes of an icicle, and to a call graph. */
+/* Conversion of a table that is a tree, in which rows of greater depth belong to the row above
+ * them: to the boxes of an icicle, and to a call graph. */
 #ifndef CLIENTS_CONNECTION_TABLE_TREE_H
 #define CLIENTS_CONNECTION_TABLE_TREE_H
 

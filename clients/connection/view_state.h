@@ -55,8 +55,8 @@ struct view_state {
     struct event_id selected, second;
     bool color_relations; /* marks are colored by their relation to the selected event */
     uint8_t hide; /* HIDE_ bits, with color_relations */
-    /* the function whose share of the time is highlighted (diagram/function_highlight.h); NULL:
-     * none; not saved */
+    /* the function of which the share of the time is highlighted (diagram/function_highlight.h);
+     * NULL: none; not saved */
     char *lit;
     /* the selected range, and the cursors (diagram/time_range.h); not saved */
     struct view_state_range range;

@@ -104,7 +104,7 @@ bool wait_list_receive(struct wait_list *waits, const struct response_chunk *ans
     return false;
 }
 
-/* Appends " (futex 3, loader 1)": the sleepers whose call is known. */
+/* Appends " (futex 3, loader 1)": the sleepers in a known call. */
 static void wait_list_append_calls(FILE *to, const struct wait_list *waits)
 {
     const char *between = " (";

@@ -49,8 +49,8 @@ bool wait_list_is_explained(const struct wait_list *waits, const struct diagnosi
 const struct wait_info *wait_list_of_thread(const struct wait_list *waits,
                                             uint32_t thread); /* returns NULL if it does not wait */
 
-/* Returns a wait for a lock whose holder has exited, or is not in the child, the first after `wait`
- * (NULL: of all), one for each lock; NULL if there is none. */
+/* Returns a wait for a lock of a holder that has exited, or is not in the child, the first after
+ * `wait` (NULL: of all), one for each lock; NULL if there is none. */
 const struct wait_info *wait_list_abandoned_lock(const struct wait_list *waits,
                                                  const struct wait_info *wait);
 

@@ -31,7 +31,8 @@ typedef struct {
     uint64_t number;
 } poet_event_t;
 
-#define POET_SHARED 1u /* critical sections on the line may overlap: their succession is no order */
+#define POET_SHARED                                                                                \
+    1u /* critical sections on the line may overlap: their succession is not an order */
 #define POET_CLOSES 2u /* the event ends its line */
 
 /* ---- named events ---- */
@@ -258,15 +259,14 @@ uint64_t *poet_counter(uint64_t key, int make);
  * Returns 0 if no memory can be shared. */
 uint64_t poet_host_id(void);
 
-/* Streams (POET_STREAM) between machines. poet_is_distributed() returns whether
- * programs of other machines may be in the run; where not, the other two are not
- * needed. poet_stream_end() reports that this process reads or writes the stream, whose
- * key the process at its other end has, too, before the first such event; or that this
- * process no longer writes it, though others may. A reader stays pending in the order
- * until the other end is reported, or cannot be any more. poet_stream_gap() reports
- * that no event writes the bytes from `first` up to `end`; doubt: an untraced call may
- * have written them. The last two return 0 if nothing was reported, as where the thread
- * is not recorded. */
+/* Streams (POET_STREAM) between machines. poet_is_distributed() returns whether programs of other
+ * machines may be in the run; where not, the other two are not needed. poet_stream_end() reports
+ * that this process reads or writes the stream; the process at its other end has its key, too,
+ * before the first such event; or that this process no longer writes it, though others may. A
+ * reader stays pending in the order until the other end is reported, or cannot be any more.
+ * poet_stream_gap() reports that no event writes the bytes from `first` up to `end`; doubt: an
+ * untraced call may have written them. The last two return 0 if nothing was reported, as where the
+ * thread is not recorded. */
 typedef struct {
     uint64_t high, low; /* the address: of IPv6, or ::ffff:1.2.3.4; as numbers */
     uint16_t port;
@@ -331,7 +331,7 @@ void poet_wait_end(poet_line_t awaited);
 void poet_task_release(poet_line_t task);
 
 /* Additional stacks of tasks, such as those of coroutines: libpoet tracks which calls
- * are open on each, and whose call stack allocates memory. Tasks may take turns at a
+ * are open on each, and which call stack allocates memory. Tasks may take turns at a
  * stack; one at a time runs on it. */
 typedef struct poet_stack *poet_stack_t; /* NULL: the task's own, or none */
 
@@ -381,12 +381,11 @@ __attribute__((unused, no_instrument_function)) static inline void poet_scope_le
 
 /* ---- user-defined metrics ----
  *
- * Numbers that only the program knows: how often, how much, how long. Each thread
- * counts in its own memory, without a lock and without an atomic operation, so counting
- * takes a few nanoseconds and nothing is lost when the program is killed; `poet
- * metrics` shows them by metric and by thread, also while the program runs.
- * POET_MEASURE=none, or without "metrics" in it, counts nothing. A run whose server is
- * on another machine has no metrics. */
+ * Numbers that only the program knows: how often, how much, how long. Each thread counts in its own
+ * memory, without a lock and without an atomic operation, so counting takes a few nanoseconds and
+ * nothing is lost when the program is killed; `poet metrics` shows them by metric and by thread,
+ * also while the program runs. POET_MEASURE=none, or without "metrics" in it, counts nothing. A run
+ * with a server on another machine has no metrics. */
 typedef uint32_t poet_meter_t; /* a metric of this process, 0 none */
 
 #define POET_COUNT 1u /* a sum: requests, bytes */

@@ -152,7 +152,7 @@ static const struct hold_words {
                      NULL, "requested at"},
     [HOLD_LOADER] = {"loader", "held by", "", NULL, "", "the loader's lock"},
     [HOLD_CHILD] = {"child", "that of", "", NULL, "", "the end of a child process"},
-    [HOLD_TASK] = {"task", "whose task", " runs", NULL, "begun at", "a future"},
+    [HOLD_TASK] = {"task", "its task run by", "", NULL, "begun at", "a future"},
     [HOLD_TEAM] = {"team", "for threads that were created before the fork, such as",
                    ", which are not in the child", NULL, "idle in the parent since"},
     [HOLD_READER] = {"reader", "which only", " can read", "read by", "last read at"},

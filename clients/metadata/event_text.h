@@ -46,23 +46,23 @@ char *handler_text(const struct trace_metadata *book, const struct wait_info *wa
 /* Returns "in dlclose(plugin.so)" if the thread waits in a destructor of a library, else NULL.  The
  * wait owns it. */
 const char *destructor_text(const struct wait_info *wait);
-/* Returns the name of what a thread waits for, by an enum hold_kind if that is no line; "" if it is
- * not known. */
+/* Returns the name of what a thread waits for, by an enum hold_kind if that is not a line; "" if it
+ * is not known. */
 const char *awaited_text(const struct trace_metadata *book, uint32_t about, unsigned how);
 /* Returns one step of a cycle: "T:a waits for M:m, held by T:b (acquired at event 3:17)"; wait:
  * that of its thread, or NULL. The caller frees it. */
 char *deadlock_edge_text(const struct trace_metadata *book, const struct cycle_info *cycle,
                          uint32_t step, const struct wait_info *wait);
 
-/* Returns, for a wait for a lock whose holder is gone, "HANG: M:m is held by T:b, which has exited:
- * its waiters will never resume\n". The caller frees it. */
+/* Returns, for a wait for a lock of a holder that is gone, "HANG: M:m is held by T:b, which has
+ * exited: its waiters will never resume\n". The caller frees it. */
 char *abandoned_lock_text(const struct trace_metadata *book, const struct wait_info *wait);
 
 /* Returns, for a thread that is waited for, "T:worker is itself blocked on CV:more and will never
  * resume". The caller frees it. */
 char *transitive_wait_text(const struct trace_metadata *book, const struct wait_info *of);
 
-/* Returns what is known of an object whose signal threads wait for, one sentence per line; the
+/* Returns what is known of an object for a signal of which threads wait, one sentence per line; the
  * first one is the diagnosis: "LIKELY HANG: no traced thread ...". NULL: nothing to report. The
  * caller frees it. */
 char *diagnosis_text(const struct trace_metadata *book, const struct diagnosis_info *verdict);

@@ -35,7 +35,7 @@ struct text_table {
 
 void text_table_add_column(struct text_table *sheet, char *title,
                            bool right); /* takes ownership of the title */
-/* Adds a row, whose cells are NULL until they are set. */
+/* Adds a row with cells that are NULL until they are set. */
 struct text_table_row *text_table_add_row(struct text_table *sheet);
 void text_table_add_note(struct text_table *sheet, char *note);
 void text_table_free(struct text_table *sheet); /* leaves it empty */

@@ -170,7 +170,7 @@ def _object_name(frame):
 
 
 def _line_for(kind, thing):
-    """Creates a line for the object whose constructor calls this; returns 0 for a library's."""
+    """Creates a line for the object in the constructor that calls this; returns 0 for a library's."""
     frame = sys._getframe(1).f_back
     while frame and frame.f_code.co_name == "__init__" and frame.f_locals.get("self") is thing:
         frame = frame.f_back
@@ -681,7 +681,7 @@ def _report_wake(cause, line):
 
 def _trace_loop(asyncio):
     class Task(asyncio.tasks.Task):
-        """A task whose end happened before each await of it, even of one that does not suspend."""
+        """A task with an end that happened before each await of it, even of one that does not suspend."""
 
         def set_name(self, name):
             super().set_name(name)

@@ -145,7 +145,7 @@ static void add_to_course(struct schedule_builder *p, uint32_t thread, const str
     c->acts[i] = act;
 }
 
-/* Returns the line whose first event receives what an event sends: that of a child, or of an
+/* Returns the line on which the first event receives what an event sends: that of a child, or of an
  * executed program; 0: none. */
 static uint32_t schedule_created_line(struct schedule_builder *p, const struct event_info *e)
 {

@@ -3,7 +3,7 @@
  *
  * Events about a line that has no events of its own get tickets, in an order consistent with the
  * recorded order: a second pass goes through each thread's events in sequence, always choosing the
- * earliest one whose predecessors are all done (Kahn 1962, with time as the tie-breaker). */
+ * earliest one with no predecessor that is not done (Kahn 1962, with time as the tie-breaker). */
 #ifndef CLIENTS_SCHEDULE_SCHEDULE_BUILDER_H
 #define CLIENTS_SCHEDULE_SCHEDULE_BUILDER_H
 

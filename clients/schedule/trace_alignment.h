@@ -29,7 +29,7 @@ bool alignment_event(struct trace_alignment *beside, unsigned run, const struct 
  * creator. */
 void alignment_name(struct trace_alignment *beside, unsigned run, uint32_t thread,
                     const char *name);
-/* Sets the name of any other line, which must outlive the alignment: lines whose names differ,
+/* Sets the name of any other line, which must outlive the alignment: lines with different names,
  * except for a number after #, are never matched. */
 void alignment_rename_line(struct trace_alignment *beside, unsigned run, uint32_t line,
                            const char *label);

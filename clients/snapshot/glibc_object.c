@@ -203,8 +203,9 @@ static bool object_counts_waiters(const struct snapshot *s, uint64_t word)
     return snapshot_read_u32(s, word + 4, &count) && count == threads;
 }
 
-/* Returns what a futex is whose functions have no known name: a mutex whose owner is a thread, the
- * lock of a stdio stream, the number of another thread, a semaphore with its number of waiters. */
+/* Returns what a futex is if its functions have no known name: a mutex if its owner is a thread,
+ * the lock of a stdio stream, the number of another thread, a semaphore with its number of waiters.
+ */
 static enum wait_kind object_kind_by_content(const struct snapshot *s,
                                              const struct snapshot_thread *t)
 {

@@ -36,7 +36,7 @@ int proc_text_access(const char *text, size_t size);
 
 /* ---- files ---- */
 
-/* Reads /proc/NAME, whose name is formatted, into at most `room` bytes with a NUL. Returns the
+/* Reads /proc/NAME, a formatted name, into at most `room` bytes with a NUL. Returns the
  * number of bytes without it; 0 with errno if it cannot be read. */
 size_t proc_file_read(char *to, size_t room, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -64,7 +64,7 @@ struct process_table {
         bool reads, writes;
     } *ends;
     uint32_t end_count;
-    uint32_t hidden_count; /* processes whose descriptors cannot be read */
+    uint32_t hidden_count; /* processes with unreadable descriptors */
     bool partial; /* processes of another PID name space are not seen */
 };
 
@@ -84,7 +84,7 @@ struct sleeping_thread {
     uint64_t stack, turns;
 };
 
-/* Reads a thread, whose number is set. */
+/* Reads a thread, after its number was set. */
 void process_table_read_thread(uint32_t pid, struct sleeping_thread *thread);
 /* Reads the threads of a process; the caller frees them. */
 struct sleeping_thread *process_table_threads(uint32_t pid, uint32_t *count);

@@ -98,7 +98,7 @@ struct snapshot {
 size_t snapshot_read(const struct snapshot *snapshot, uint64_t address, void *to, size_t size);
 bool snapshot_read_u32(const struct snapshot *snapshot, uint64_t address, uint32_t *value);
 bool snapshot_read_u64(const struct snapshot *snapshot, uint64_t address, uint64_t *value);
-/* Adds memory, whose bytes the snapshot frees, without what the snapshot has at its beginning and
+/* Adds memory, as bytes that the snapshot frees, without what the snapshot has at its beginning and
  * from the next piece on. */
 void snapshot_add_memory(struct snapshot *snapshot, struct snapshot_memory memory);
 const struct snapshot_mapping *snapshot_mapping_at(const struct snapshot *snapshot,
@@ -106,7 +106,7 @@ const struct snapshot_mapping *snapshot_mapping_at(const struct snapshot *snapsh
 /* Returns the thread with this number in the PID name space of the process; NULL: it has none. */
 const struct snapshot_thread *snapshot_thread_of(const struct snapshot *snapshot,
                                                  uint32_t inner_tid);
-/* Returns the thread whose thread pointer (pthread_t) is this; NULL: none. */
+/* Returns the thread with this thread pointer (pthread_t); NULL: none. */
 const struct snapshot_thread *snapshot_thread_at(const struct snapshot *snapshot,
                                                  uint64_t thread_pointer);
 void snapshot_free(struct snapshot *snapshot);
@@ -114,9 +114,9 @@ void snapshot_free(struct snapshot *snapshot);
 /* The ELF files that a process has mapped, where each is loaded, and whether the file is the one
  * that was mapped, by its build-id. */
 
-/* Fills the modules of a process, which process_info_free() frees. Modules whose file is missing or
- * of another build have a path without a directory, so that it is not opened. The files of
- * a process with another root directory are found below that. */
+/* Fills the modules of a process, which process_info_free() frees. Modules with a file that is
+ * missing or of another build have a path without a directory, so that it is not opened. The files
+ * of a process with another root directory are found below that. */
 void loaded_modules_list(const struct snapshot *snapshot, struct process_info *process);
 
 #endif

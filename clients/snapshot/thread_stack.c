@@ -175,7 +175,7 @@ static bool runtime_frames_is_template(const char *function)
     return false;
 }
 
-/* Returns whether a function of a static program is no part of the application: it waits, or calls
+/* Returns whether a function of a static program is not part of the application: it waits, or calls
  * main() or the function of a thread. */
 static bool runtime_frames_is_static(const char *function)
 {

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PROCESSES_MOST 64u /* whose threads are read */
+#define PROCESSES_MOST 64u /* of which the threads are read */
 #define THREADS_MOST 20000u
 #define TRIES 100u /* until released threads are asleep again */
 #define TRY_US 2000u
@@ -27,7 +27,7 @@ enum wait_kind wait_for_graph_call_kind(const struct system_call *call, uint64_t
     return WAIT_NONE;
 }
 
-/* Returns the process whose end is awaited: -1: that of any child; 0: of some. */
+/* Returns the process that is awaited: -1: that of any child; 0: of some. */
 static int64_t graph_awaited_child(const struct system_call *call)
 {
     const uint64_t *a = call->arguments;
@@ -36,7 +36,7 @@ static int64_t graph_awaited_child(const struct system_call *call)
     return (int32_t)a[0] == P_PID ? (int32_t)a[1] : (int32_t)a[0] == P_ALL ? -1 : 0;
 }
 
-/* Finds what a thread waits for that is no futex. */
+/* Finds what a thread waits for if that is not a futex. */
 static void graph_set_call(struct wait_node *node)
 {
     uint64_t pipe =
@@ -96,8 +96,8 @@ static void graph_block_by_process(struct wait_for_graph *g, uint32_t at, uint32
             ARRAY_PUSH(g->nodes[at].blockers, g->nodes[at].blocker_count, i);
 }
 
-/* Returns whether a process holds the end of a pipe that a thread waits for, or is a child whose
- * end it waits for. */
+/* Returns whether a process holds the end of a pipe that a thread waits for, or is a child that it
+ * waits for. */
 static bool graph_process_can_end(const struct wait_for_graph *g, const struct wait_node *node,
                                   const struct table_process *process)
 {

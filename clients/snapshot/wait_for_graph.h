@@ -49,12 +49,12 @@ struct glibc_object {
     uint32_t count, total; /* rwlock: readers; barrier: arrived, of all; semaphore: value */
 };
 
-/* Returns the object at whose futex a thread sleeps. */
+/* Returns the object at a futex of which a thread sleeps. */
 struct glibc_object glibc_object_of(const struct snapshot *snapshot,
                                     const struct snapshot_thread *thread,
                                     const struct thread_stack *stack, struct symbolizer *sites);
 /* Returns what a function of the C or C++ library waits for, by its name without leading
- * underscores; WAIT_NONE: it is no such function. */
+ * underscores; WAIT_NONE: it is not such a function. */
 enum wait_kind glibc_object_kind(const char *function);
 /* Returns the number of the call in which a thread is: of one that the kernel restarts after a
  * stop, under another number, by the functions of the stack. */
@@ -107,7 +107,7 @@ void wait_for_graph_free(struct wait_for_graph *graph);
 enum wait_kind wait_for_graph_call_kind(const struct system_call *call, uint64_t pipe);
 /* Marks stuck nodes and lists cycles. */
 void wait_for_graph_conclude(struct wait_for_graph *graph);
-/* Returns whether a node waits for a lock whose owner is no thread of its process. */
+/* Returns whether a node waits for a lock with an owner that is not a thread of its process. */
 bool wait_node_is_abandoned(const struct wait_node *node);
 /* Returns the number of threads of the snapshot that wait for the same object. */
 uint32_t wait_for_graph_waiters(const struct wait_for_graph *graph, const struct wait_node *node);

@@ -41,8 +41,8 @@ static const char *call_argument_skip(const char *c)
     return c + (*c != 0 && *c != '\n');
 }
 
-/* Returns what follows the parenthesis of a call of such a function whose name begins here; NULL:
- * none does. */
+/* Returns what follows the parenthesis of a call of such a function with its name beginning here;
+ * NULL: none does. */
 static const char *call_argument_begin(const char *c)
 {
     size_t name = 0;

@@ -12,8 +12,8 @@
 /* Finds the first argument of the call to a function of POSIX or C11 threads or semaphores that
  * begins on a line, counted from 1, of the text of a source file. Returns false if there is none,
  * if several such calls have different arguments, or if the argument is not a variable, member or
- * element whose address is taken or that an expression reaches: the name of a pointer alone says
- * nothing of its object. `argument` receives it, without '&', masked and NUL-terminated. */
+ * element, by its address or through an expression: the name of a pointer alone says nothing of its
+ * object. `argument` receives it, without '&', masked and NUL-terminated. */
 bool call_argument_find(const char *source, int line, char *argument, size_t size);
 
 /* Does the same with a file. Returns false also if it was changed after the program (its path), or

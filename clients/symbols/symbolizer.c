@@ -180,7 +180,8 @@ static bool is_of_ucpp(const char *path)
     return n > 0 && (size_t)n < sizeof main && !strchr(inc + 5, '/') && access(main, F_OK) == 0;
 }
 
-/* Returns whether it is a header of libpoet, whose functions are inlined into the program's. */
+/* Returns whether it is a header of libpoet, as functions of that are inlined into the program's.
+ */
 static bool is_of_libpoet(const char *path)
 {
     const char *slash = strrchr(path, '/');

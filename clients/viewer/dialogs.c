@@ -147,7 +147,7 @@ void dialog_prompt(struct view *view, const struct dialog_question *question,
 /* ---- name pattern ---- */
 
 static const char prompt_pattern_words[] =
-    "Lines whose names match (* matches any characters, ? one)";
+    "Lines with matching names (* matches any characters, ? one)";
 
 /* Returns whether the name of any line matches. */
 static bool prompt_matches_any_line(struct view *view, const char *pattern)

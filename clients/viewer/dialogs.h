@@ -27,8 +27,8 @@ void dialog_prompt(struct view *view, const struct dialog_question *question,
                    bool (*answer)(struct view *view, const char *text, struct error *error));
 void dialog_close_on_escape(GtkWidget *window);
 
-/* Prompts: dialogs in which the user types one line, a name pattern whose action applies to all
- * matching lines, a note, or a target to go to. */
+/* Prompts: dialogs in which the user types one line, a name pattern with an action for all matching
+ * lines, a note, or a target to go to. */
 
 /* Groups the matching lines: they become one row. */
 void prompt_group_lines(struct view *view);

@@ -7,7 +7,7 @@ struct focus {
     guint soon; /* idle source that checks the focus */
     bool home; /* it then returns from widgets that handle no keys */
     bool in_drawer; /* it was in the analysis pane last */
-    GtkWidget *at; /* the focused widget, whose unmapping is watched; NULL: none */
+    GtkWidget *at; /* the focused widget, which is watched for its unmapping; NULL: none */
     gulong unmapping;
 };
 

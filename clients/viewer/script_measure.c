@@ -81,7 +81,7 @@ void script_measure_memory(void)
     fflush(stdout);
 }
 
-/* A timer of 5 ms, whose delays show how long the main loop was blocked. */
+/* A timer of 5 ms; its delays show how long the main loop was blocked. */
 struct loop_watch {
     bool *watching;
     gint64 until, last;

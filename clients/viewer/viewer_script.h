@@ -53,7 +53,7 @@ struct key_latency {
     bool seen; /* its first frame was drawn */
     struct event_id from; /* the selected event before it */
     bool selects; /* the action selects another event, as long as there is one */
-    bool resting; /* until GTK has drawn the last diagram, as for a user who looks at it */
+    bool resting; /* until GTK has drawn the last diagram, as for a user that looks at it */
     gulong painted;
 };
 

@@ -9,7 +9,7 @@
  * a node is the longest path to it; with nothing changed that is the recorded time, to the
  * nanosecond.  The latest time is the last one that does not make the whole run longer.  The slack
  * is the difference of both (Hollingsworth and Miller 1994).  The order in which locks were
- * acquired is kept, so a changed graph says what would be in that order; it is no promise.
+ * acquired is kept, so a changed graph says what would be in that order; it is not a promise.
  *
  * On request (graph_change.spans) an interval in which a thread ran weighs only the time in which
  * it was running or off-CPU (other), without the time in which it was runnable and had no CPU: the

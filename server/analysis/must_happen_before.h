@@ -62,7 +62,7 @@ struct must_happen_before {
 
 #define MHB_BYTES_MAX (512u << 20)
 
-/* Adds the events of one synchronization point, whose positions in the log begin at `first`; points
+/* Adds the events of one synchronization point, with positions in the log from `first` on; points
  * must be added in the order of the log.  Returns false, and adds nothing, if MHB_BYTES_MAX is
  * exceeded. */
 bool mhb_add_point(struct must_happen_before *sure, uint64_t first,

@@ -1,13 +1,12 @@
-/* Order races: critical sections of a lock, and messages to a receiver that accepts any sender,
- * whose order depends on scheduling.
+/* Order races: critical sections of a lock, and messages to a receiver that accepts any sender, if
+ * their order depends on scheduling.
  *
  * - Order violation: two successive critical sections of one lock, by two threads and from
- *   different call sites, that only the lock orders and that never came in reversed order.
- * - Atomicity violation: two successive critical sections of one thread, from different call sites,
- *   and one of another thread before or after both that could come between them, while none from
- *   its call site ever did.
- * - Message race: a message that arrived later at the same call site of the same receiver and could
- *   have arrived first. */
+ * different call sites, that only the lock orders and that never came in reversed order. -
+ * Atomicity violation: two successive critical sections of one thread, from different call sites,
+ * and one of another thread before or after both that could come between them, while none from its
+ * call site ever did. - Message race: a message that arrived later at the same call site of the
+ * same receiver and could have arrived first. */
 #include "base/map.h"
 #include "server/analysis/findings.h"
 

@@ -239,7 +239,7 @@ static void path_difference_add_range(struct path_difference *paths, struct accu
     path_difference_add_intervals(paths, tally, which, index, rungs[high].at, to, depth);
 }
 
-/* ---- code segments between two events, whose order is not known ---- */
+/* ---- code segments between two events, in an order that is not known ---- */
 
 static bool path_difference_is_of_calls(const struct path_difference *paths,
                                         const struct interval *i)

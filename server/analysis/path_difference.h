@@ -7,7 +7,7 @@
  * path is the length of the span, to the nanosecond: unknown time is a code segment of its own.
  *
  * Long spans are differences of prefix sums, which are kept every few intervals along a thread's
- * timeline, and built on demand, over intervals whose reasons are known.  Not thread-safe. */
+ * timeline, and built on demand, over intervals with known reasons.  Not thread-safe. */
 #ifndef SERVER_ANALYSIS_PATH_DIFFERENCE_H
 #define SERVER_ANALYSIS_PATH_DIFFERENCE_H
 
@@ -22,7 +22,7 @@ struct path_difference {
     struct segment_ids pairs;
     struct list_pool bag;
     uint64_t *lists[PATHS]; /* by wait interval: its overlap, its reasons */
-    size_t list_room[PATHS], known; /* known: number of wait intervals whose lists are stored */
+    size_t list_room[PATHS], known; /* known: number of wait intervals with stored lists */
     struct persistent_map sums;
     struct prefix_sums { /* prefix sums along the timeline of one thread, by its index */
         struct prefix_sum {

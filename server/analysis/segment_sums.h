@@ -158,7 +158,7 @@ void persistent_map_add(struct persistent_map *sums, struct persistent_map_root 
  * state afterwards. */
 void persistent_map_snapshot(struct persistent_map *sums, struct persistent_map_root *state);
 int64_t persistent_map_get(const struct persistent_map_root *state, uint32_t key);
-/* Calls `tell` for each key whose sums differ, in ascending order, with the sum of `a` minus that
+/* Calls `tell` for each key with different sums, in ascending order, with the sum of `a` minus that
  * of `b`. */
 void persistent_map_difference(const struct persistent_map_root *a,
                                const struct persistent_map_root *b,

@@ -53,7 +53,7 @@ struct wait_group {
     bool several; /* its waits were for several objects */
     int64_t waited_ns, most_ns, unexplained_ns, released_ns;
     int64_t kinds[CAUSE_KINDS]; /* by enum cause_kind: attributed time */
-    uint64_t waits, guessed; /* guessed: waits whose release is not certain */
+    uint64_t waits, guessed; /* guessed: waits with an uncertain release */
     size_t first; /* index of the longest wait */
     uint32_t *causes, cause_count, cause_room; /* indices, unsorted until wait_groups_arrange() */
 };

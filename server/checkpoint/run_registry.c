@@ -136,8 +136,8 @@ struct run *run_registry_find(struct run_registry *runs, const char *key, char *
 #define AWAKE_MOST 8u /* maximum number of ended runs that remain in memory */
 
 /* Returns whether the run can be evicted.  A run that a program could still join must remain; a
- * name with @ belongs to one program and its descendants, which have all ended.  A run whose file
- * was deleted can be evicted, too, and is lost then. */
+ * name with @ belongs to one program and its descendants, which have all ended.  A run can be
+ * evicted after its file was deleted, too, and is lost then. */
 static bool run_eviction_may_evict(const struct run *run)
 {
     return !run->eviction.evicted && run->status.finished && !run->programs.connected &&

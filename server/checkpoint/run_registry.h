@@ -50,8 +50,8 @@ void run_registry_report(const struct run *run);
  * overwritten.  If its server was killed and it holds data that no agent will resend, it is kept
  * under another name. output NULL: does nothing.  Returns false with the reason in *error. */
 bool output_path_clear(const char *output, struct error *error);
-/* Returns whether `output` is a trace file that its server did not complete and whose data came
- * from agents alone. */
+/* Returns whether `output` is a trace file that its server did not complete and that has data from
+ * agents alone. */
 bool output_path_holds_sent(const char *output);
 bool output_path_is_written(const char *path); /* returns whether a server writes it now */
 /* Renames a file; returns the new name (the caller frees it), or NULL with the reason in *error. */

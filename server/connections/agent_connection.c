@@ -207,9 +207,9 @@ static void agent_connection_receive_stream(struct connection *peer, const uint8
 /* ---- the end of a run ----
  *
  * What is missing is awaited until the last program of a run has hung up.  If its agent is quicker
- * than another one, that other may still bring programs of the run, whose sends the first ones
- * received.  A stream of theirs is announced before its program runs: so it is known once the agent
- * has replied to a request that was sent later. */
+ * than another one, that other may still bring programs of the run, with the sends that the first
+ * ones received.  A stream of theirs is announced before its program runs: so it is known once the
+ * agent has replied to a request that was sent later. */
 
 /* Returns the number of programs of a run that did not hang up, here and at agents. */
 static size_t agent_connection_count_programs(const struct server *server, const struct run *run)

@@ -154,7 +154,7 @@ void connection_step(struct server *server); /* messages that were put off */
 void connection_retry(struct server *server); /* resumes the stalled peers */
 /* Reads the messages that programs of the run of `gone` had sent by the time that `gone` hung up.
  * Returns false if that takes more than this turn, or if connections of that time are not accepted
- * yet.  `gone` must have hung up.  It may close peers that are no programs. */
+ * yet.  `gone` must have hung up.  It may close peers that are not programs. */
 bool connection_read_earlier(struct connection *gone);
 /* Reads all that programs have sent, also what was put off: the server is ending. */
 void connection_read_last(struct server *server, struct loop_share share);

@@ -379,7 +379,7 @@ static void journal_forwarder_release_runs(struct run *run)
     }
 }
 
-/* Ends the journal of a run whose programs have left; a later program of the same run begins
+/* Ends the journal of a run that its programs have left; a later program of the same run begins
  * another one. */
 static void journal_forwarder_end_run(struct server *server, size_t i)
 {

@@ -1,6 +1,6 @@
 /* Journal reader: delivers captured chunks to the order, chunk by chunk in the order of the
- * journal, as a later reader of the file does, and ends its waiting for streams whose other end is
- * not reported; if this server is an agent, it forwards the chunks instead. */
+ * journal, as a later reader of the file does, and ends its waiting for streams without a reported
+ * other end; if this server is an agent, it forwards the chunks instead. */
 #ifndef SERVER_CONNECTIONS_JOURNAL_READER_H
 #define SERVER_CONNECTIONS_JOURNAL_READER_H
 

@@ -320,7 +320,7 @@ void shared_memory_end(struct connection *peer)
 
 /* ---- messages ---- */
 
-/* Adds the memory whose descriptor is in the peer's channel.  Returns what is wrong with it, or
+/* Adds the memory with the descriptor in the peer's channel.  Returns what is wrong with it, or
  * NULL. */
 static const char *shared_memory_add(struct connection *peer, const char *missing, uint32_t number,
                                      const char *(*add)(struct connection *, int, uint32_t))

@@ -1,4 +1,4 @@
-/* The memory that programs share, whose descriptors they pass: queues, profile regions and rings
+/* The memory that programs share by passing descriptors: queues, profile regions and rings
  * are mapped for the capture thread, as many as the system permits; heap allocations and metric
  * cells are read at intervals and written to the journals. */
 #ifndef SERVER_CONNECTIONS_SHARED_MEMORY_H
@@ -6,7 +6,7 @@
 
 #include "server/connections/connection.h"
 
-/* Handles a message that shares memory, whose descriptor is in the peer's channel; returns false
+/* Handles a message that shares memory, with the descriptor in the peer's channel; returns false
  * for other types.  *why is then the reason why the program is refused, or NULL. */
 bool shared_memory_receive(struct connection *peer, unsigned type, struct decoder *in,
                            const char **why);

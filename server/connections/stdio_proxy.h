@@ -7,7 +7,7 @@
 
 /* Carries bytes between them and a socket until either side ends. */
 void stdio_proxy_run(int fd);
-/* Returns a socket whose other side they are; a process of its own carries the bytes.  Returns -1
+/* Returns a socket with them as its other side; a process of its own carries the bytes.  Returns -1
  * with errno if that fails. */
 int stdio_proxy_begin(void);
 /* Carries bytes between them and a server on another machine, through TLS, until either side ends:

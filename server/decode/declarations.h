@@ -82,7 +82,7 @@ static inline struct run_process *program_session_process(const struct program_s
 
 /* Returns the state of a thread, created if there is none. */
 struct thread_state *thread_state_for(struct program_session *session, uint32_t thread);
-/* Frees the state of threads whose lines are closed, from which no more slots can come; a
+/* Frees the state of threads with closed lines, from which no more slots can come; a
  * program may have had millions of them. */
 void program_session_forget_ended(struct program_session *session);
 /* Marks the threads that wait for this declaration as ready. */
@@ -96,7 +96,7 @@ bool program_session_is_foreign(const struct program_session *session, uint32_t 
 /* Decode the bodies of a LINE and of a LOST; return false with in->error. */
 bool declared_line_read(struct program_session *session, struct decoder *in, uint32_t thread);
 bool declared_line_read_lost(struct program_session *session, struct decoder *in, uint32_t thread);
-/* Takes a context switch of a thread whose line may not be declared yet. */
+/* Takes a context switch of a thread that may have no declared line yet. */
 void declared_line_switch(struct program_session *session, const struct early_switch *one);
 
 /* ---- all declarations ---- */

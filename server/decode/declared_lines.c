@@ -86,7 +86,7 @@ static bool declared_line_is_own(const struct program_session *session, uint64_t
            !line_identity_has_changed(&session->run->identities, high, session->number);
 }
 
-/* Whose it is may be known later. */
+/* Its owner may be known later. */
 static void declared_line_note_foreign(struct program_session *session,
                                        const struct line_message *message)
 {

@@ -25,7 +25,7 @@ void heap_reader_begin(struct heap_reader *map, int fd,
 void heap_reader_end(struct heap_reader *map); /* the descriptor stays open */
 void heap_reader_sample(const struct heap_reader *map, uint64_t now_ns); /* how much there is */
 void heap_reader_sums(struct heap_reader *map,
-                      uint64_t now_ns); /* and whose, of what has changed */
+                      uint64_t now_ns); /* and of which threads, of what has changed */
 void heap_reader_send_blocks(const struct heap_reader *map,
                              uint64_t now_ns); /* each that is left */
 

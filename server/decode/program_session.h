@@ -56,7 +56,7 @@ bool program_session_decode_activity(struct run *run, const uint8_t *body, size_
 /* Before it ends: what it announced names what its threads measured. */
 void program_session_name_sums(const struct program_session *session);
 void program_session_name_metrics(const struct program_session *session);
-/* Takes slots of the thread whose own line has code `thread`. */
+/* Takes slots of the thread that has the line with code `thread`. */
 bool program_session_decode_slots(struct program_session *session, uint32_t thread,
                                   const struct ring_slot *slots, size_t count, const char **why);
 

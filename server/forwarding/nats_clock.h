@@ -1,4 +1,4 @@
-/* Clock exchanges with hosts whose agents publish through NATS: the reader sends a request to
+/* Clock exchanges with hosts of agents that publish through NATS: the reader sends a request to
  * all agents of its run at intervals and passes their responses to the server.  Threads of
  * libnats receive and send the responses. */
 #ifndef SERVER_FORWARDING_NATS_CLOCK_H

@@ -50,7 +50,7 @@ struct captured_program {
     struct shared_queue *queues;
     size_t queue_count;
     const char *_Atomic error; /* why it is rejected; may be read without the lock */
-    uint64_t waited_ns, dropped, unfollowed; /* by threads whose queues are gone */
+    uint64_t waited_ns, dropped, unfollowed; /* by threads with queues that are gone */
     _Atomic uint64_t figures[3]; /* the same, of all; may be read without the lock */
     struct placement_ring *carried; /* rings in which its carriers write which task is on them */
     struct ring_reader *rings; /* in which they write when their calls began and ended */

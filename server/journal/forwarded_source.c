@@ -53,7 +53,7 @@ struct forwarded_batch_state {
     uint32_t begun; /* sessions */
     uint32_t *gone; /* sessions there that hung up */
     size_t gone_count;
-    uint32_t held; /* 1 + the session here whose hang-up is held back; 0: none */
+    uint32_t held; /* 1 + the session here with the hang-up that is held back; 0: none */
     bool ended;
     const char *why;
 };

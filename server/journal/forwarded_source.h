@@ -34,7 +34,8 @@ enum receive_result {
 };
 
 struct forwarded_source *forwarded_source_new(const uint8_t *id);
-/* Like forwarded_source_new(), for a source whose marks are written to the journal of that run. */
+/* Like forwarded_source_new(), for a source with marks that are written to the journal of that run.
+ */
 struct forwarded_source *forwarded_source_marked(const uint8_t *id, const char *run);
 /* Returns a source that is resumed at a position. */
 struct forwarded_source *forwarded_source_resumed(const struct agent_position *reached);

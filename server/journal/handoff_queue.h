@@ -46,7 +46,7 @@ void handoff_buffers_trim(void); /* frees most buffers after a long time without
  * instead of copying.  Returns the buffer to continue with. */
 uint8_t *handoff_queue_push(struct handoff_queue *hand, struct handoff_extent stretch,
                             uint8_t *bytes);
-/* Pushes an extent whose bytes are only in the file. */
+/* Pushes an extent with its bytes only in the file. */
 void handoff_queue_push_written(struct handoff_queue *hand, struct handoff_extent stretch);
 /* The oldest one, or NULL. */
 struct handoff_extent *handoff_queue_pop(struct handoff_queue *hand);

@@ -177,7 +177,7 @@ static void profile_reader_now(struct captured_program *program, struct tsc_cloc
         profile_reader_read_one(program, r, &moment, last);
 }
 
-/* Threads whose queues are gone: nothing more comes from them. */
+/* Threads with queues that are gone: nothing more comes from them. */
 static void profile_reader_drop_ended(struct captured_program *program, struct tsc_clock *ticks)
 {
     struct map live = program_poll_live_threads(program);
@@ -226,7 +226,7 @@ struct poll_batch {
     struct poll_buffers *buffers;
     struct journal_room room; /* bytes 0: none was taken */
     size_t used;
-    struct shared_queue *first; /* whose slots are in it */
+    struct shared_queue *first; /* of the slots in it */
     uint64_t horizon; /* nothing later is taken */
     uint32_t clock; /* by which */
 };

@@ -1,7 +1,7 @@
 /* The partial order of one run: accepts events in any arrival order and answers queries about them.
  *
- * An event is *delivered* once all its predecessors are delivered; delivered events form a log
- * whose positions are a linear extension of the order and never change.  The members of a
+ * An event is *delivered* once all its predecessors are delivered; delivered events form a log with
+ * positions that are a linear extension of the order and never change.  The members of a
  * synchronization point (a sync pair, a group) have neighbouring positions.
  *
  * The predecessors of an event are the event before it on its line (only if the line is exclusive),
@@ -21,7 +21,7 @@
  * which grow with the lines, not with the events.
  *
  * Not thread-safe.  Running out of memory aborts.  The order knows no names, only codes.
- */
+ * */
 #ifndef SERVER_ORDER_ORDER_H
 #define SERVER_ORDER_ORDER_H
 

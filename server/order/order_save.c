@@ -201,7 +201,7 @@ static void load_events(struct save_reader *in, struct order_line *line)
     line->tied = save_get_number(in) - 1;
 }
 
-/* Loads a line whose events are all discarded: which of them was its last makes no difference, but
+/* Loads a line with all events discarded: which of them was its last makes no difference, but
  * that there was one does. */
 static void load_forgotten(struct save_reader *in, const struct order *order,
                            struct order_line *line)

@@ -113,7 +113,7 @@ struct line_more { /* its first cache line has what is needed for each event tha
 struct order_line {
     _Alignas(64) uint64_t delivered; /* last number delivered or lost */
     uint64_t last; /* position of the newest event, NO_POSITION none */
-    uint64_t acted; /* 1 + position of the last event whose thread is this line's */
+    uint64_t acted; /* 1 + position of the last event of this line's thread */
     uint32_t occupant_count, waiter_count;
     bool shared;
     uint8_t closed; /* an enum line_close_state */

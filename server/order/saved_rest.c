@@ -234,7 +234,7 @@ void save_stream_range_now(struct order *order, struct byte_stream *stream, size
         }
 }
 
-/* Restarts a stream whose ranges moved: those before it are examined again, but are saved
+/* Restarts a stream after its ranges moved: those before it are examined again, but are saved
  * already. */
 void save_stream_ranges_moved(struct order *order, const struct byte_stream *stream)
 {

@@ -23,7 +23,7 @@ struct sampled_thread {
 };
 
 /* NULL: there is no such process here, or it may not be looked at; or /proc here is that of other
- * processes than those whose ids we know. */
+ * processes than those with the known ids. */
 struct usage_sampler *usage_sampler_new(pid_t pid);
 /* Returns whether the program's thread ids are those of the server's PID name space. */
 bool usage_sampler_same_numbers(const struct usage_sampler *sampler);

@@ -281,7 +281,7 @@ static uint32_t chain_for(struct causal_query_job *job, uint32_t line, uint32_t 
     return (uint32_t)job->chain_count - 1;
 }
 
-/* Returns whether a candidate cause happened before another one, and so is no direct cause. */
+/* Returns whether a candidate cause happened before another one, and so is not a direct cause. */
 static bool is_implied(const struct causal_query_job *job, const uint32_t *candidates, size_t count,
                        uint32_t point)
 {
@@ -413,7 +413,7 @@ static void causal_query_visit_point(struct causal_query_job *job, uint64_t firs
     bool good = true;
     for (uint64_t p = first; p <= last && good; p++) {
         struct order_event e = order_event(job->run->order, p);
-        if (!e.line) /* a damaged event, whose order is not known */
+        if (!e.line) /* a damaged event, with an unknown order */
             job->answer.hiding |= UNTRACED_BIT(UNANSWERED_DAMAGED);
         good = e.line && e.state == EVENT_ORDERED;
         if (good)

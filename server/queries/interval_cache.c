@@ -36,8 +36,8 @@ struct interval_cache {
 
 /* ---- meanings of types ---- */
 
-/* Returns whether lines of the kind hold counted units, as a semaphore does: a type of events
- * that is no critical section comes after all of type `given` (NULL: of any type). */
+/* Returns whether lines of the kind hold counted units, as a semaphore does: a type of events that
+ * is not a critical section comes after all of type `given` (NULL: of any type). */
 static bool is_counted(const struct target *target, const char *kind, const char *given)
 {
     for (size_t i = 0; target && i < target->event_count; i++) {

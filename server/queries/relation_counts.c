@@ -220,7 +220,7 @@ static bool shared_order_compare_event(struct shared_line_order *v, size_t i, ui
     return done;
 }
 
-/* Selects the next group: the open events of one thread, or one event whose thread is not known. */
+/* Selects the next group: the open events of one thread, or one event of an unknown thread. */
 static bool shared_order_next_group(struct shared_line_order *v)
 {
     v->from = v->until;

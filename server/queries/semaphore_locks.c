@@ -23,7 +23,7 @@ static bool semaphore_locks_visit_has_text(const struct run *run, const struct o
     return false;
 }
 
-/* Takes an event of the line into account; returns false if it shows that this is no lock. */
+/* Takes an event of the line into account; returns false if it shows that this is not a lock. */
 static bool semaphore_locks_add_event(struct semaphore_locks *s, const struct run *run,
                                       const struct order_event *e)
 {

@@ -31,7 +31,7 @@ struct sync_ops {
         bool signals; /* only threads that wait at that time receive it */
     } types[SYNC_OPS_TYPES];
     struct sync_ops_waiting { /* by thread: what it waits for */
-        uint32_t about; /* the line whose signal it waits for; 0: none */
+        uint32_t about; /* the line of the awaited signal; 0: none */
         uint32_t receiver, place; /* the line on which it waits for any sender; 0: none */
         uint64_t requested; /* 1 + the event that waits for a message of a given sender; 0: none */
         uint64_t began;

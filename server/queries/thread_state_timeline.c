@@ -116,7 +116,7 @@ struct living_cpu_change {
     const struct living_output *telling;
     int64_t from_ns, to_ns;
     uint64_t position, until; /* positions of the ends of the interval */
-    const struct wait_record *wait; /* a request; NULL: it is no wait */
+    const struct wait_record *wait; /* a request; NULL: it is not a wait */
     unsigned waits;                 /* its state while the task is on no worker thread */
 };
 

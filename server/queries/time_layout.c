@@ -43,7 +43,7 @@ struct time_layout {
     uint64_t column_ns, anchor;
     int64_t from_ns;
     uint32_t *lines; /* the drawn lines */
-    uint32_t line_count, learnt; /* lines whose unordered events are indexed to the end */
+    uint32_t line_count, learnt; /* lines with unordered events that are indexed to the end */
     bool all_indexed; /* exclusive lines, too */
     uint64_t events_most;
     struct time_layout_side right, left;

@@ -18,7 +18,7 @@ struct visible_rows {
     /* There are too many lines: only those with events in the window get rows, chosen for each
      * window. */
     bool many;
-    uint8_t one; /* 0, used as `cluster` for placing: its only row is no line group */
+    uint8_t one; /* 0, used as `cluster` for placing: its only row is not a line group */
     uint32_t *is_drawn; /* by line - 1, used as row_of for placing: 1 if drawn */
     uint64_t drawn_count, idle_lines, left_lines;
     uint32_t lines;

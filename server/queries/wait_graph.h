@@ -9,8 +9,8 @@
 struct waiter {
     uint32_t thread, about; /* lines; about: what it waits for, 0: not recorded */
     uint32_t object; /* index of the awaited object */
-    /* The thread whose earlier request of a read-write lock keeps it from reading, which that lock
-     * permits else, or which holds the loader's lock; thread 0: none */
+    /* The thread that by its earlier request of a read-write lock keeps it from reading, which that
+     * lock permits else, or which holds the loader's lock; thread 0: none */
     struct holder_info ahead;
     bool at_exit; /* its program exited normally, so it need not resume */
     uint64_t position; /* position of its last event */

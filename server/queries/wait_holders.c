@@ -107,7 +107,7 @@ static void wait_holders_add_occupants(struct wait_graph *g, struct wait_graph_o
 
 #define HELD_EVENTS 100000u /* events in a critical section that are examined */
 
-/* Returns whether an event says that its thread left the lock on whose line it is. */
+/* Returns whether an event says that its thread left the lock on the line of which it is. */
 static bool wait_holder_leaves(const struct run *run, const struct order_event *e)
 {
     const struct target_event *look =
@@ -115,8 +115,8 @@ static bool wait_holder_leaves(const struct run *run, const struct order_event *
     return look && (look->releases || (look->has_presence && look->presence == OCCUPANCY_OUT));
 }
 
-/* Returns the position of the event by which a thread acquired the lock on whose line it recorded
- * an event; NO_POSITION if that is not kept. */
+/* Returns the position of the event by which a thread acquired the lock on the line of which it
+ * recorded an event; NO_POSITION if that is not kept. */
 static uint64_t wait_holder_acquisition(const struct run *run, uint64_t position)
 {
     uint64_t before = position;
@@ -190,7 +190,7 @@ static bool wait_holder_is_any_of(const struct target_names *names, const struct
 }
 
 /* Takes one event of a semaphore's line into account.  Returns false if a thread posted a unit that
- * it had not acquired: then the semaphore is no lock. */
+ * it had not acquired: then the semaphore is not a lock. */
 static bool wait_holder_add_unit_event(const struct run *run, const struct waiter *w,
                                        const struct order_event *e, struct unit_user *users,
                                        unsigned *count, bool *posts)

@@ -146,7 +146,8 @@ static bool waker_search_waits_elsewhere(const struct waker_search *v,
            target_has_line_type(&w->look->woken_by, run_type_name(v->graph->run, s->meets));
 }
 
-/* Notes a thread that waited for something else before this round was complete: it is no member. */
+/* Notes a thread that waited for something else before this round was complete: it is not a member.
+ */
 static void waker_search_note_left(const struct waker_search *v, struct waker_subject *s,
                                    uint32_t thread, const struct target_event *look)
 {

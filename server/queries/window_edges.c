@@ -41,7 +41,7 @@ static bool window_edges_is_in_window(const struct window_edge_search *f, uint64
                    sizeof *f->placement->events, window_edges_by_position);
 }
 
-/* Adds an edge whose cause is in the window.  Program order within one thread needs no arrow,
+/* Adds an edge with its cause in the window.  Program order within one thread needs no arrow,
  * except where it creates a line. */
 static void window_edges_add(struct window_edge_search *f, uint64_t from,
                              const struct order_event *to, bool opens)
@@ -159,7 +159,8 @@ static void hidden_edges_scan_point(struct hidden_edge_search *l, uint64_t posit
             hidden_edges_arrive_at_row(l, p, through);
 }
 
-/* Returns the previous event on the line; NO_POSITION if the succession of the line is no order. */
+/* Returns the previous event on the line; NO_POSITION if the succession of the line is not an
+ * order. */
 static uint64_t hidden_edges_back_from(const struct hidden_edge_search *l, uint64_t position,
                                        uint32_t line)
 {

@@ -12,9 +12,9 @@
 #include "wire/layout_results.h"
 #include "wire/trace_view.h"
 
-/* Finds order edges between events of the window that are no partners: signal and wake-up, end and
+/* Finds order edges between events of the window that are not partners: signal and wake-up, end and
  * join, post and wait.  Edges through a hidden line come from the newest few events that it
- * collected.  Program order within one thread is no edge, except where it creates a line. */
+ * collected.  Program order within one thread is not an edge, except where it creates a line. */
 size_t window_edges_find(const struct order *order, const struct layout_result *placement,
                          const uint32_t *row_of, uint32_t lines, struct edge_info **found);
 /* Finds, for each placed event that follows an event on a line without a row, the nearest

@@ -196,7 +196,7 @@ static size_t activity_scan_ahead(const struct run *run, const struct activity_t
     return end;
 }
 
-/* Discards spans up to the last whose event is discarded; returns how many were examined, or 0 if
+/* Discards spans up to the last with a discarded event; returns how many were examined, or 0 if
  * none was discarded. */
 static size_t activity_discard_spans(const struct run *run, struct activity_store *did,
                                      struct activity_thread *t)

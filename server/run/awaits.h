@@ -10,7 +10,7 @@
 #define AWAITS_MOST (1u << 22)
 
 struct await {
-    uint32_t thread, about; /* lines of the waiter and of the thread whose end it awaits */
+    uint32_t thread, about; /* lines of the waiter and of the thread that it awaits the end of */
     struct event_id after; /* the waiter's last event before the wait */
     /* When it began to wait, by the clock of its program, as `time_ns` of events */
     int64_t since_ns;

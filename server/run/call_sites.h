@@ -19,7 +19,7 @@ struct run;
 
 struct site {
     uint32_t process;
-    /* line of the thread whose context it is; 0: by which calls is not known */
+    /* line of the thread that has this context; 0: by which calls is not known */
     uint32_t thread;
     uint64_t address;
     uint32_t context; /* wire/profile_region.h */

@@ -118,7 +118,7 @@ struct clock_sync {
         const char *hosts[SERVERS_MOST];
         uint32_t count;
     } servers;
-    uint32_t clocks; /* those of hosts, then those of servers on whose hosts no program runs */
+    uint32_t clocks; /* those of hosts, then those of servers on hosts on which no program runs */
     /* of the run, by all clocks together, which may be seconds apart */
     double begin, length, middle;
     /* by clock, while the fit is made: its latest reading at a send or receive */
@@ -173,7 +173,7 @@ static uint64_t clock_sync_exchanges_taken(const struct run *run)
     return exchanges ? exchanges->taken : 0;
 }
 
-/* Finds the servers on whose hosts no program runs. */
+/* Finds the servers on hosts on which no program runs. */
 static void clock_sync_find_servers(const struct run *run, struct clock_sync *c)
 {
     const struct clock_exchanges *exchanges = clock_exchanges_of(run);

@@ -169,7 +169,7 @@ static uint64_t line_from(const struct run *run, uint32_t line, int64_t time_ns)
                                                     : NO_POSITION;
 }
 
-/* Lowers *first to the first position of an event of an exclusive line whose point is at or after a
+/* Lowers *first to the first position of an event of an exclusive line with a point at or after a
  * time, and raises *after to the position after the last one before it. */
 static void event_times_bounds(const struct run *run, uint32_t line, int64_t time_ns,
                                uint64_t *first, uint64_t *after)

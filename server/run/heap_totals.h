@@ -47,7 +47,7 @@ struct heap_process {
 void heap_totals_update(struct run *run, const struct heap_process *report);
 bool heap_totals_add(struct run *run, uint32_t number, const struct heap_allocated *taken);
 bool heap_totals_add_wrong(struct run *run, uint32_t number, const struct heap_invalid_free *wrong);
-/* Adds a node, whose parent has a lower number; unreported nodes are HEAP_NODE_UNKNOWN. */
+/* Adds a node below a parent with a lower number; unreported nodes are HEAP_NODE_UNKNOWN. */
 bool heap_totals_add_node(struct run *run, uint32_t process, uint32_t number, uint64_t site,
                           uint32_t parent);
 /* Removes all blocks of a process; heap_totals_add_block() then adds the reported ones. */

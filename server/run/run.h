@@ -1,7 +1,7 @@
 /* One run: its order, and the names of everything in it.
  *
- * A run owns its order, its descriptions and its tables.  Codes of types and kinds are
- * the run's own; 0 is no type.  Lines of the order from 1 have a run_line each (run_lines.h).  Not
+ * A run owns its order, its descriptions and its tables.  Codes of types and kinds are the run's
+ * own; 0 is not a type.  Lines of the order from 1 have a run_line each (run_lines.h).  Not
  * thread-safe. */
 #ifndef SERVER_RUN_RUN_H
 #define SERVER_RUN_RUN_H
@@ -214,7 +214,7 @@ struct run {
     char *report;
 };
 
-/* Makes a run whose order lies in a trace file, which the run then owns; NULL: in memory. */
+/* Makes a run with its order in a trace file, which the run then owns; NULL: in memory. */
 struct run *run_new(const char *key, unsigned number, struct tracefile *trace);
 void run_free(struct run *run);
 void run_is_live(struct run *run); /* makes a replayed run live */
@@ -302,8 +302,8 @@ bool run_process_exited(const struct run *run, uint32_t process);
 /* Returns the same for the process of a line. */
 bool run_exited(const struct run *run, uint32_t line);
 
-/* Returns the number of connected programs, including those that have only begun and those whose
- * end was not delivered yet. */
+/* Returns the number of connected programs, including those that have only begun and those with an
+ * end that was not delivered yet. */
 unsigned run_connected(const struct run *run);
 
 #endif

@@ -26,7 +26,7 @@ struct run_process {
     struct run_module *modules;
     size_t module_count, module_room;
     uint64_t waited_ns, dropped, unfollowed;
-    /* events lost with its end; those of them whose numbers were reported */
+    /* events lost with its end; those of them with reported numbers */
     uint64_t left, left_known;
     uint64_t clock_ns, wall_ns; /* one moment on both of its clocks */
     bool connected;

@@ -43,7 +43,7 @@ struct state_tracker {
     struct tracker_change {
         uint32_t line;
         bool thread;
-        struct occupants in; /* of a line that is no thread */
+        struct occupants in; /* of a line that is not a thread */
     } *changes;
     size_t change_count, change_room;
     size_t awaits; /* number of waits (awaits.h) that were examined */

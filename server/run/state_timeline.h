@@ -2,7 +2,7 @@
  *
  * There may be several, each built from a source.  A timeline is built in one pass on first use, is
  * extended as the run grows, and is kept as a summary tree (server/timing/state_summary_tree.h),
- * whose rows are the run's lines.  It is rebuilt when the clocks of several hosts are fitted again.
+ * with the run's lines as rows.  It is rebuilt when the clocks of several hosts are fitted again.
  *
  * The source that follows the events of threads is here (state tracker): a thread may occupy
  * several lines at once.  It is blocked if it is blocked in one of them, else it is in the line

@@ -28,12 +28,12 @@ void untraced_reasons_free(struct untraced_reports *reports);
 
 /* Returns the number of events of the run that will never be shown, for whatever reason. */
 uint64_t run_lost(const struct run *run);
-/* Returns the number of events that were lost without a number, or whose numbers were not
+/* Returns the number of events that were lost without a number, or with numbers that were not
  * received yet. */
 uint64_t untraced_reasons_lost(const struct run *run);
-/* Return reasons that hold for the whole run, as bits: those that hide order; and those that
- * allow the answer `concurrent` but are named beside it.  Numbered lost events are no such
- * reason: the events that follow them are uncertain. */
+/* Return reasons that hold for the whole run, as bits: those that hide order; and those that allow
+ * the answer `concurrent` but are named beside it.  Numbered lost events are not such a reason: the
+ * events that follow them are uncertain. */
 uint32_t untraced_reasons_hiding_order(const struct run *run);
 uint32_t untraced_reasons_mechanisms(const struct run *run);
 /* Returns whether calls that should have been recorded are not: threads may have unrecorded

@@ -40,7 +40,7 @@ struct earlier_snapshots {
 struct call_context_thread {
     uint32_t session, code; /* the thread's code in its program */
     uint32_t line; /* thread line; 0: not declared yet */
-    uint32_t process; /* index of the process whose addresses the functions have */
+    uint32_t process; /* index of the process with the addresses of the functions */
     struct snapshot_head head;
     struct call_context *items; /* by context number: a parent comes before its children */
     size_t count, room;

@@ -3,8 +3,8 @@
  *
  * Each thread has a tree of call contexts (call_contexts.h).  Contexts of one scope, a small number
  * assigned by the caller (0: the thread itself), are one function.  The self time of a function is
- * the sum over all of its contexts.  The total time is that of the outermost calls only, those
- * whose contexts are their own landing contexts (wire/profile_region.h), so no time of a thread is
+ * the sum over all of its contexts.  The total time is that of the outermost calls only, those with
+ * contexts that are their own landing contexts (wire/profile_region.h), so no time of a thread is
  * counted twice.  Totals of several threads are added, even if one thread was created within the
  * function by another one (nested).  Calls that have not ended count with their time so far.
  * Functions that call each other recursively form a cycle: a strongly connected component (Tarjan,

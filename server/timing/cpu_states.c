@@ -182,8 +182,8 @@ static void resume_delay_add_span(void *context, enum cpu_state is, int64_t from
 }
 
 /* Returns whether the thread has context switches from before one time to after another, with none
- * lost.  An exit is no switch: a thread that was on a CPU last, with a complete record, was there
- * until its exit. */
+ * lost.  An exit is not a switch: a thread that was on a CPU last, with a complete record, was
+ * there until its exit. */
 static bool resume_delay_is_switched(const struct cpu_state_thread *t, int64_t from_ns,
                                      int64_t to_ns, bool whole)
 {

@@ -119,7 +119,7 @@ int64_t cpu_states_uncertainty_ns(const struct cpu_states *spans,
 bool cpu_states_delays(const struct cpu_states *spans, uint32_t line);
 /* Returns the placements of tasks, or NULL if there are none. */
 const struct placements *cpu_states_tasks(const struct cpu_states *spans);
-/* Returns whether the line is a task whose placements are known. */
+/* Returns whether the line is a task with known placements. */
 bool cpu_states_is_placed_task(const struct cpu_states *spans, uint32_t line);
 /* Returns whether the CPU of any switch is known. */
 bool cpu_states_cpus(const struct cpu_states *spans);

@@ -61,7 +61,7 @@ struct interval_builder {
     /* the code segment in which its thread was after its previous event, */
     struct code_segment_key did_step;
     bool did_went_on; /* set if that is known */
-    uint64_t *unreceived; /* positions of sends whose receives would explain a wait */
+    uint64_t *unreceived; /* positions of sends with receives that would explain a wait */
     size_t unreceived_count, unreceived_room;
 };
 
@@ -384,8 +384,8 @@ static void interval_builder_advance_thread(struct interval_builder *f, struct p
     t->ended = m->meaning->ends;
 }
 
-/* Notes the creator of a process without a creation record: the parent, whose fork precedes the
- * first event of the process. */
+/* Notes the creator of a process without a creation record: the parent, by the fork that precedes
+ * the first event of the process. */
 static void note_parent(struct interval_builder *f, const struct point_member *m)
 {
     const struct order *order = f->teller.order;

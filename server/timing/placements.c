@@ -126,7 +126,7 @@ static void placements_insert(struct placements *all, struct task_placements *t,
     all->count++;
 }
 
-/* Drops the open placement on a worker thread, whose end is not known. */
+/* Drops the open placement on a worker thread, as its end is not known. */
 static void placements_drop_open(struct placements *all, struct task_placements *t, uint32_t on)
 {
     size_t i = placements_open_on_carrier(t, on);

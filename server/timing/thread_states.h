@@ -7,7 +7,7 @@
  * call that is not traced.  If only the order is known (server/timing/cpu_states.h), all time
  * outside of waits counts as running, an upper bound.
  *
- * A task of a runtime whose request is granted at once does not wait: while it is on its worker
+ * A task of a runtime does not wait if its request is granted at once: while it is on its worker
  * thread, it runs, but for the time in which another thread kept the object.
  *
  * All views of states (tables, lists, state bands, charts, findings) are views of these intervals:

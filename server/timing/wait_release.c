@@ -16,7 +16,8 @@ struct release_search {
     const struct order *order;
     struct release_candidate *found; /* FOUND_MOST */
     uint32_t count;
-    /* the holder whose acquisition is traced back, and the line; 0: the wait's end v itself */
+    /* the holder with the acquisition that is traced back, and the line; 0: the wait's end v itself
+     */
     uint32_t visitor, visited;
     bool lost, gap; /* events are missing; gap: directly before the synchronization point itself */
     uint8_t doubt; /* an enum wait_guess: why the release of v is not certain */

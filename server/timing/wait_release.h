@@ -55,7 +55,7 @@ enum release_missing { /* why there are no wait intervals */
 };
 
 /* Finds the wait intervals, the earliest first, at most RELEASE_SEGMENTS, and returns how many.  If
- * there are none *missing says why, and *unreceived is the position of a send whose receive, not in
+ * there are none *missing says why, and *unreceived is the position of a send; its receive, not in
  * the log yet, may still tell the releasing thread, or NO_POSITION. */
 uint32_t wait_release_find(const struct wait_release *release, struct wait_interval *segments,
                            enum release_missing *missing, uint64_t *unreceived);

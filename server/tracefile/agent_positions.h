@@ -21,7 +21,7 @@ struct agent_position_mark {
     struct agent_position_message message;
     bool ended;
     char *run; /* owned by the caller */
-    uint32_t from; /* the first session of the agent whose number is given */
+    uint32_t from; /* the first session of the agent with a given number */
     uint32_t *sessions; /* their numbers in this run; owned by the caller */
     uint32_t count;
 };

@@ -11,7 +11,8 @@ void file_space_add_region(struct region_list *list, struct tracefile_region reg
 void tracefile_free_regions(struct tracefile *file, uint32_t before);
 
 int file_space_by_place(const void *a, const void *b); /* for qsort of places (uint64_t) */
-/* Frees, after a delay, parts of the checkpoint whose slot was just overwritten by `state`. */
+/* Frees, after a delay, parts of the checkpoint in the slot that was just overwritten by `state`.
+ */
 void file_space_reclaim(struct tracefile *file, unsigned slot, const struct checkpoint *state);
 
 /* ---- preallocation ---- */

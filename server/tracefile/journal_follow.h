@@ -20,8 +20,8 @@ struct journal_follower *journal_follower_new(const char *path, const char **why
 struct journal_follower *journal_follower_from(const char *path, struct journal_position place,
                                                const char **why);
 void journal_follower_free(struct journal_follower *following);
-/* Reads the next chunk, whose data are valid until the next call; returns false if there is none
- * yet. */
+/* Reads the next chunk, with data that are valid until the next call; returns false if there is
+ * none yet. */
 bool journal_follower_next(struct journal_follower *following, struct chunk *chunk);
 struct journal_position journal_follower_position(const struct journal_follower *following);
 void journal_follower_seek(struct journal_follower *following, struct journal_position place);

@@ -140,7 +140,7 @@ const char *tracefile_run(const struct tracefile *file); /* returns the name of 
 bool tracefile_is_written(
     const struct tracefile *file); /* returns whether a server held its lock when it was opened */
 
-/* ---- resuming a file whose server was killed ---- */
+/* ---- resuming a file after its server was killed ---- */
 
 /* Called for a chunk of the journal that the checkpoint does not cover; at: its place. */
 typedef void resuming_visit(void *context, uint64_t at, struct chunk chunk);

@@ -1,4 +1,4 @@
-/* Resumes a trace file whose server was killed, at the end of its journal. */
+/* Resumes a trace file after its server was killed, at the end of its journal. */
 #define _GNU_SOURCE
 #include "base/alloc.h"
 #include "server/tracefile/agent_positions.h"

@@ -58,7 +58,7 @@ part_growing() {
     poetcc -trace -O2 "$here/contend.c" -o contend
     serve
     mkfifo grow
-    exec 3<>grow # open at both ends from the start: it need not wait for who writes
+    exec 3<>grow # open at both ends from the start: it need not wait for a writer
     POET_MAX_STALL_MS=20000 POET_KEEP=100G ./contend 16 8 "$(scaled 10000000)" "$more" <grow 3>&- &
     started="$started $!"
     until [ "$(figure unix:run/poet.sock events 2>/dev/null)" ]; do sleep 0.05; done

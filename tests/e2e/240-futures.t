@@ -111,9 +111,9 @@ for how in record traced; do
     poet blocked $how-cycle.poet >said
     like "$how: two tasks wait for each other's futures" "$(cat said)" '^DEADLOCK: 2 threads wait for each other'
     like "$how: what the main thread waits for" "$(cat said)" \
-        'T:main waits for a future, whose task T:.* runs \(begun at event [0-9:]+\)'
+        'T:main waits for a future, its task run by T:.* \(begun at event [0-9:]+\)'
     like "$how: which task it is, and where it waits" "$(tr '\n' ' ' <said)" \
-        'T:main waits for a future .* at futures.cpp:15 [^)]*\), after event [0-9:]+ +whose task T:[^ ]* runs, begun at futures.cpp:22'
+        'T:main waits for a future .* at futures.cpp:15 [^)]*\), after event [0-9:]+ +its task run by T:[^ ]*, begun at futures.cpp:22'
     is "$how: it is a deadlock for CI, too" "$(poet blocked --fail-on deadlock $how-cycle.poet >/dev/null; echo $?)" 1
     poet blocked $how-unset.poet >said
     like "$how: no thread is left that could set it" "$(cat said)" \

@@ -1,4 +1,4 @@
-# Read by tests of hosts' clocks, behind lib.sh: hosts whose clocks are set (POET_TEST_CLOCK), programs on them that send each other
+# Read by tests of hosts' clocks, behind lib.sh: hosts with clocks that are set (POET_TEST_CLOCK), programs on them that send each other
 # datagrams (ring.c), and whether what is said of the clocks is true (true.py).
 poetcc -trace -g "$root/tests/e2e/ring.c" -o ring || { not_ok "it compiles"; done_testing; exit 1; }
 
@@ -33,7 +33,7 @@ ring() { # ring RUN ROUNDS HOST...: one program on each, by the agent of that ho
         me=$((me + 1))
     done
     all_there() { [ "$(poet runs --json "unix:$work/server.sock" | grep "\"$name\"" | grep -o '"connected":[0-9]*')" = "\"connected\":$me" ]; }
-    until_true all_there # or who is there alone may end the run
+    until_true all_there # or a program that is there alone may end the run
     ${meanwhile:-:}
     touch go
     wait $ring_pids

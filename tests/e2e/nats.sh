@@ -9,7 +9,7 @@ if [ -n "$why" ]; then
     exit 0
 fi
 
-# nats_start [PORT [ARG...]]: its messages stay in nats/ when it is killed; $url is where it is, $nats_pid who
+# nats_start [PORT [ARG...]]: its messages stay in nats/ when it is killed; $url is where it is, $nats_pid its process
 nats_start() {
     nats_port=${1:--1}
     [ $# -gt 0 ] && shift

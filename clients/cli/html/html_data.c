@@ -58,7 +58,7 @@ static const char *html_source_text(struct html_source_file *kept, const char *p
 }
 
 /* Writes members of a JSON object, by site (as in `sites`; 0: the mark has none): {"first", "line",
- * "lines"}. Omits sites whose file does not exist or has no such line. */
+ * "lines"}. Omits sites without an existing file that has the line. */
 static void html_source_write(struct command_source *subject, const struct scene_mark *const *marks,
                               const uint32_t *sites, uint32_t count, FILE *f)
 {

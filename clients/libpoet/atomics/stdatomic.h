@@ -1,5 +1,5 @@
 /* Found before the compiler's <stdatomic.h> in units that poetcc -trace compiles: such a unit says
- * that it may use atomics, whose order is not traced. */
+ * that it may use atomics, which are not traced. */
 #include_next <stdatomic.h>
 #if defined(__ELF__) && !defined(__ASSEMBLER__) && !defined(POET_UNIT_HAS_STDATOMIC)
 #define POET_UNIT_HAS_STDATOMIC 1

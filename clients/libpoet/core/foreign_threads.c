@@ -1,4 +1,4 @@
-/* Threads whose creation is not recorded: those of libraries, and of the C library itself. Such a
+/* Threads without a recorded creation: those of libraries, and of the C library itself. Such a
  * thread gets its line with its first recorded call, after the last event of its creator before the
  * creation; if its creation did not pass through pthread_create or thrd_create, its start event is
  * marked as uncertain. */
@@ -252,7 +252,7 @@ void foreign_thread_end(void *p)
 
 void foreign_threads_begin(void) { atomic_store(&foreign_threads_may_begin, true); }
 
-/* Called in the child, whose task is another. */
+/* Called in the child, which is another task. */
 void foreign_threads_forked(void)
 {
     if (foreign_thread_mine.task)

@@ -1,4 +1,4 @@
-/* Threads whose creation is not recorded, such as those of libraries. */
+/* Threads without a recorded creation, such as those of libraries. */
 #ifndef CLIENTS_LIBPOET_CORE_FOREIGN_THREADS_H
 #define CLIENTS_LIBPOET_CORE_FOREIGN_THREADS_H
 
@@ -22,7 +22,7 @@ int foreign_thread_create(pthread_t *id, const pthread_attr_t *attributes, bool 
                           void *(*function)(void *), thrd_start_t function_c11, void *argument);
 /* Gives a line to the calling thread, which has none. Returns NULL if it must not have one. */
 struct traced_thread *thread_adopt(void);
-/* Does the same for a thread whose creation was recorded, except in a signal handler that runs
+/* Does the same for a thread with a recorded creation, except in a signal handler that runs
  * before the thread has begun its line. */
 struct traced_thread *thread_adopt_known(void);
 /* Sets whether the calling thread may get no line; returns the previous value. */

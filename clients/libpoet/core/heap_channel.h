@@ -22,7 +22,7 @@ struct poet_heap_where {
 /* Async-signal-safe. */
 struct poet_heap_where poet_heap_where(void);
 uint32_t poet_heap_thread(void); /* Returns only the code of the thread's line. */
-/* Returns the end of the stack that contains the address `at`, if it belongs to a task whose
+/* Returns the end of the stack that contains the address `at`, if it belongs to a task and its
  * runtime has registered it; 0: not known. */
 uintptr_t poet_heap_stack_end(uintptr_t at);
 /* Returns, for a thread that measures its calls, the serial of its region << 32 | the current

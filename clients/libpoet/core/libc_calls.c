@@ -198,7 +198,7 @@ static bool libc_bind_is_ours(const char *name)
     return libc_bind_same(name, "libpoet.so") || libc_bind_begins(name, "libpoet.so.");
 }
 
-/* The objects whose functions are called, even if others define the same names. */
+/* The objects with the functions that are called, even if others define the same names. */
 struct libc_bind_targets {
     struct libc_bind_object libc, poet;
 };

@@ -15,7 +15,7 @@
 uint32_t lifecycle_retry(void);
 /* Begins the lifetime of a child. Returns NULL if that fails. */
 struct traced_thread *lifecycle_child(void);
-void lifecycle_forked(void); /* Must be called in a child whose fork ran no handlers. */
+void lifecycle_forked(void); /* Must be called in a child of a fork that ran no handlers. */
 /* Must be called in a child that shares its parent's descriptors: it is not traced. */
 void lifecycle_disable(void);
 void lifecycle_forking(uint64_t high,

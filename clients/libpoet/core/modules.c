@@ -272,8 +272,9 @@ static void module_list_one(const struct dl_phdr_info *info, void *context)
     }
 }
 
-/* context: the thread whose queue gets new modules, or NULL. The loader's lock is acquired before
- * libpoet's everywhere: a program may call recorded code while it iterates over modules itself. */
+/* context: the thread that gets new modules in its queue, or NULL. The loader's lock is acquired
+ * before libpoet's everywhere: a program may call recorded code while it iterates over modules
+ * itself. */
 static int module_list(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;

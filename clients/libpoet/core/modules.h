@@ -58,8 +58,9 @@ static inline uintptr_t site_of_traced(uintptr_t site)
     return LIKELY(!tracer.modules.has_cxx) ? site : modules_user_site(site);
 }
 
-/* Returns the site of a call whose name programs also use for functions of their own, so that it is
- * not redirected: calls of the program itself are recorded as if it were compiled with -trace. */
+/* Returns the site of a call with a name that programs also use for functions of their own, so that
+ * it is not redirected: calls of the program itself are recorded as if it were compiled with
+ * -trace. */
 uintptr_t modules_program_site(uintptr_t site);
 static inline uintptr_t site_of_program(uintptr_t site)
 {

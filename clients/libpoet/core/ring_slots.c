@@ -119,7 +119,7 @@ static bool queue_grow_create(struct traced_thread *t, uint32_t slots)
     return made;
 }
 
-/* Makes a larger queue for a thread whose queue is full. Returns false if there is none now. */
+/* Makes a larger queue for a thread with a full one. Returns false if there is none now. */
 static bool queue_grow(struct traced_thread *t)
 {
     uint64_t now = t->mask + 1, slots = now * GROWS_BY < GROWN_SLOTS ? now * GROWS_BY : GROWN_SLOTS;

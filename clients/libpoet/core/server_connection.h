@@ -15,7 +15,7 @@ struct traced_thread;
 void server_begin(void); /* Reads the environment. */
 /* Sets the lifetime; returns the previous one. */
 uint32_t current_lifetime_exchange(uint32_t life);
-/* Returns whether this is a child whose creation was not noticed. */
+/* Returns whether this is a child that was created unnoticed. */
 bool current_lifetime_is_cleared(void);
 uint32_t current_lifetime_before_fork(void);
 /* Begins a new lifetime on the connection. Returns false if the server does not accept the first

@@ -204,7 +204,7 @@ static bool server_launch_name_socket(const struct server_launch *launch, char *
 
 /* ---- the process between the program and its server ---- */
 
-/* Processes whose parents end are reparented to the first process of a container, or to a
+/* Processes that lose their parents are reparented to the first process of a container, or to a
  * subreaper: such a program would find the server among its own children. A keeper, which is a
  * child that wait() does not see, is the server's parent as long as the program runs. */
 static pid_t server_launch_keeper, kept_by; /* and its parent */

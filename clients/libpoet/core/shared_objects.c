@@ -1,7 +1,7 @@
 /* Synchronization objects that several processes share, in mapped files or by name: each is one
- * line, whose numbers all processes take from one counter (wire/shared_counters.h). Its identity is
- * the location of its memory on this machine (device, inode and offset, from /proc/self/maps) and
- * the lifetime of the object there, since an initialization makes another one. */
+ * line, and all processes take its numbers from one counter (wire/shared_counters.h). Its identity
+ * is the location of its memory on this machine (device, inode and offset, from /proc/self/maps)
+ * and the lifetime of the object there, since an initialization makes another one. */
 #define _GNU_SOURCE
 #include "clients/libpoet/core/shared_objects.h"
 
@@ -99,7 +99,7 @@ static bool shared_object_find_place(uintptr_t address, struct shared_place *p)
 {
     char text[512];
     size_t size = 0;
-    bool found = false, skip = false; /* the rest of a line whose beginning is read */
+    bool found = false, skip = false; /* the rest of a line, as its beginning is read */
     int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     for (ssize_t n; fd >= 0 && !found && (n = read(fd, text + size, sizeof text - 1 - size)) > 0;) {
         size += (size_t)n;

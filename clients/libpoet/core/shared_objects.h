@@ -24,7 +24,7 @@ uint64_t shared_object_id(const struct trace_line *line);
  * is none. */
 enum shared_note { SHARED_SIGNALS = 1, SHARED_MUTEX };
 _Atomic uint64_t *shared_object_note_counter(const struct trace_line *line, enum shared_note what);
-/* Finds the counter of an object whose line is not announced, as where no recorded call uses it. */
+/* Finds the counter of an object without an announced line, as where no recorded call uses it. */
 void shared_object_find(struct sync_object *object);
 /* Ends the object that was at that address before, for all processes; for objects to which the
  * caller gives no line. */

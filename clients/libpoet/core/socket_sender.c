@@ -57,7 +57,7 @@ static _Atomic bool socket_sender_is_over; /* the process ends: no more batches 
 /* What the threads count beside their events. */
 static struct sender_counts {
     uint64_t waited_ns, dropped, unfollowed;
-} ended, reported; /* by threads whose queues are gone; what was sent to the server */
+} ended, reported; /* by threads with queues that are gone; what was sent to the server */
 static sigset_t signals_before; /* of the thread that began the sender */
 
 static void futex_wake(_Atomic uint32_t *word)

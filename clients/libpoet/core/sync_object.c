@@ -38,9 +38,9 @@ static void *sync_object_report_none_left(struct traced_thread *t, const char *w
     return NULL;
 }
 
-/* Handles an object whose line could not be announced. The effect is bounded: hidden_uses.c tracks
- * the missed calls like those of unrecorded code, and an event of a condition variable needs no
- * line. That does not extend to other processes, nor to coroutines. */
+/* Handles an object after its line could not be announced. The effect is bounded: hidden_uses.c
+ * tracks the missed calls like those of unrecorded code, and an event of a condition variable needs
+ * no line. That does not extend to other processes, nor to coroutines. */
 static struct trace_line *sync_object_line_missed(struct traced_thread *t, struct sync_object *o)
 {
     if (o->kind == SYNC_COROUTINE || atomic_load_explicit(&o->line.remote, memory_order_relaxed))

@@ -39,7 +39,7 @@ enum sync_object_kind {
 struct traced_thread;
 
 /* A synchronization object at an address. Never freed; a destroyed one has no address, and is
- * reused for another object whose address belongs into the same bucket. */
+ * reused for another object with an address of the same bucket. */
 struct sync_object {
     struct sync_object *_Atomic next;
     const void *address;

@@ -367,7 +367,7 @@ struct running_handler {
  * records of a handler are between its begin and its end; one that records nothing has neither. */
 struct running_handler running_handler_enter(int signal, const void *frame);
 void running_handler_leave(struct running_handler interrupted);
-/* The library that a thread closes, whose destructors run meanwhile. */
+/* The library that a thread closes, while its destructors run. */
 struct running_close {
     const char *library; /* NULL: none; borrowed */
     const void *frame; /* of the call */

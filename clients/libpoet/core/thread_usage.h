@@ -14,7 +14,7 @@ void thread_usage_send(struct traced_thread *thread, bool process);
 void thread_usage_send_process(void);
 /* Must be called in the main thread, when it begins to be traced. */
 void thread_usage_begin_main(void);
-void thread_usage_forked(void); /* Called in a child, whose CPU time starts at 0. */
+void thread_usage_forked(void); /* Called in a child, where CPU time starts at 0. */
 
 #pragma GCC visibility pop
 #endif

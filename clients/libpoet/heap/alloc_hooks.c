@@ -220,7 +220,7 @@ static bool invalid_free_is_library_call(const uintptr_t *frame)
 }
 
 /* Returns the enum heap_fault of an address that is not a block, or HEAP_FAULTS: it may have been
- * one. A block whose allocation was missed, or made by a parent before a fork, cannot be
+ * one. A block that was allocated unnoticed, or by a parent before a fork, cannot be
  * distinguished from an invalid address. */
 static enum heap_fault invalid_free_classify(void *heap, const void *block,
                                              const struct freed_block *was, const uintptr_t *frame)

@@ -29,7 +29,7 @@ struct stack_unwind_cache {
 };
 
 void stack_unwind_begin(void); /* Called by the first thread. */
-/* frame: of the called function, whose caller is wanted; site: within that call. */
+/* frame: of the called function, of which the caller is wanted; site: within that call. */
 uint32_t stack_unwind_new_node(void *heap, struct stack_unwind_cache *mine,
                                struct poet_heap_where where, const uintptr_t *frame);
 

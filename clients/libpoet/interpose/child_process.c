@@ -47,7 +47,7 @@ enum child_state {
 #define SERIAL_MASK ((UINT64_C(1) << SERIAL_BITS) - 1)
 #define STATE(state) ((uint64_t)(state) << SERIAL_BITS)
 #define STATE_OF(value) ((enum child_state)((value) >> SERIAL_BITS & 7))
-#define OTHERS (UINT64_C(1) << 40) /* other threads existed, whose last events are not known */
+#define OTHERS (UINT64_C(1) << 40) /* other threads existed, with unknown last events */
 #define FOREIGN (UINT64_C(1) << 41) /* not all of its signals reach libpoet */
 #define PID(pid) ((uint64_t)(pid) << 42)
 #define PID_OF(value) ((pid_t)((value) >> 42))

@@ -1,4 +1,4 @@
-/* Clocks and random numbers: calls whose results differ in each run. */
+/* Clocks and random numbers: calls with other results in each run. */
 #define _GNU_SOURCE
 #include "clients/libpoet/interpose/input_calls.h"
 #include "clients/libpoet/core/interposer.h"

@@ -38,8 +38,8 @@ extern const char futex_wait_of_future[] __asm__(
 #define FUTURE_ONCE_OFFSET 8u
 #define FUTURE_WAIT_BYTES 512u
 
-/* Returns the once flag of the future whose value a call waits for; 0: it is not known to wait for
- * one. */
+/* Returns the once flag of the future for the value of which a call waits; 0: it is not known to
+ * wait for one. */
 static uintptr_t futex_once(uintptr_t word, uintptr_t call)
 {
     uintptr_t wait = (uintptr_t)futex_wait_of_future;

@@ -366,7 +366,7 @@ void external_fd_skip(int fd, int64_t bytes)
     errno = saved;
 }
 
-/* ---- C's stdio, whose reads within the C library are not traced ---- */
+/* ---- C's stdio: its reads within the C library are not traced ---- */
 
 #if defined(POET_STATIC)
 /* A static program contains what it calls; what the C library itself calls (getline) is

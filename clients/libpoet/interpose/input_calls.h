@@ -106,7 +106,7 @@ void external_fd_skip(int fd, int64_t bytes);
 
 /* Finds the interposed functions; must be called before signals arrive. */
 void input_call_find_functions(void);
-/* Reads POET_INPUT and POET_REPLAY_INPUT. first: this is the first program of the run, whose pipes
+/* Reads POET_INPUT and POET_REPLAY_INPUT. first: this is the first program of the run; its pipes
  * are external. */
 void input_call_begin(bool first);
 /* Reports what will not be recorded, once there is a thread that can. */

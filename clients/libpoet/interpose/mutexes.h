@@ -9,7 +9,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Returns the hold of a mutex whose acquisition was not recorded, which is tracked from here on;
+/* Returns the hold of a mutex without a recorded acquisition, which is tracked from here on;
  * NULL if the thread does not hold it. */
 struct object_hold *mutex_held(uintptr_t site, struct traced_thread *thread, pthread_mutex_t *m);
 

@@ -224,7 +224,7 @@ static struct child_wait wait_child_begin(uintptr_t site, bool blocks)
     return w;
 }
 
-/* child: the process whose end was reported, 0 none; last: it has been reaped. */
+/* child: the process with the reported end, 0 none; last: it has been reaped. */
 static void wait_child_record_reaped(const struct child_wait *w, pid_t child, bool last)
 {
     struct traced_thread *t = w->thread;
@@ -262,7 +262,7 @@ static void wait_child_end(const struct child_wait *w, pid_t child, bool last, b
 #define NEXT_POLL_NS UINT64_C(50000000)
 #define STARVED 20u /* so many times that, whether the child had a CPU or not */
 
-/* The thread of the schedule for whose process this one polled last, in vain. */
+/* The thread of the schedule for the process of which this one polled last, in vain. */
 static __thread uint32_t wait_child_polled __attribute__((tls_model("initial-exec")));
 
 /* For how long the end of a child was awaited. */

@@ -106,7 +106,7 @@ static void signal_token_attach(siginfo_t *info, struct signal_token token)
 /* The program's handler; the highest bit: it wants a siginfo. */
 static _Atomic uintptr_t signal_call_handlers[SIGNALS];
 #define WANTS_INFO ((uintptr_t)1 << (sizeof(uintptr_t) * 8 - 1))
-/* Signals whose handlers do not pass through libpoet, or that may be read as bytes. */
+/* Signals with handlers that do not pass through libpoet, or that may be read as bytes. */
 static _Atomic uint64_t signal_call_foreign;
 static _Atomic uint64_t interrupting; /* siginterrupt() */
 

@@ -38,7 +38,7 @@
  *
  * Events before pthread_cancel come before the cleanup handlers of the thread. Handlers run where
  * no interposed call is. But glibc, when it unwinds a thread, first runs what was pushed by the old
- * _pthread_cleanup_push and whose buffer is not deeper than the frame that is left: a buffer
+ * _pthread_cleanup_push and has a buffer that is not deeper than the frame that is left: a buffer
  * outside of the stack, if it is the newest one, runs before everything else. Each thread has one.
  * A newer handler must not see it as its predecessor (glibc would look for it in a chain that a
  * longjmp has cut), so it is removed and inserted again around each registration. */

@@ -107,7 +107,7 @@ static void unix_name_accepted(const struct sockaddr *at, socklen_t size, int fd
     if (inode)
         unix_name_set_end(fd, inode, false);
     else
-        poet_untraced("named Unix sockets whose peers the kernel does not report");
+        poet_untraced("named Unix sockets with peers that the kernel does not report");
 }
 
 /* ---- descriptors ---- A pipe is identified by its inode, a socketpair by the cookies of its two

@@ -142,7 +142,7 @@ static void poll_result_record_polled(const struct pollfd *fds, nfds_t count, ui
 
 #define HIDDEN_NS 1000000000u /* nothing is hidden for longer */
 
-/* Descriptors of one call whose result is predicted: the ready ones are recorded in their order. */
+/* Descriptors of one call with a predicted result: the ready ones are recorded in their order. */
 #define FORESEEN_MOST 256u
 #define AHEAD_MOST 31u
 

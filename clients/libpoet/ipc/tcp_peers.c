@@ -151,7 +151,7 @@ poet_line_t tcp_peer_line(const struct tcp_peer *f, bool out)
     return line ? line : tcp_peer_announce_line(f, out);
 }
 
-/* ---- whose ends they are ---- */
+/* ---- processes of the ends ---- */
 
 static bool tcp_peer_record_out(const struct tcp_peer *f)
 {

@@ -30,8 +30,8 @@ struct collective_plan *collective_plan_from_root(struct communicator *c, int ro
 struct collective_plan *collective_plan_to_root(struct communicator *c, int root, bool empty);
 struct collective_plan *collective_plan_prefix(struct communicator *c, bool empty);
 
-/* For calls whose parts may be empty. counts: one for each member; own: what this one receives or
- * sends. */
+/* For calls with parts that may be empty. counts: one for each member; own: what this one receives
+ * or sends. */
 struct collective_plan *collective_plan_scatter(struct communicator *c, int root, const int *counts,
                                                 int own);
 struct collective_plan *collective_plan_gather(struct communicator *c, int root, const int *counts,

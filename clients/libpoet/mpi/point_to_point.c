@@ -240,7 +240,7 @@ static int p2p_start(MPI_Request *request, const void *site)
         return e;
     }
     event_record(EVENT_irecv, r->prepared ? 0 : communicator_line(r->comm, r->peer), site);
-    if (r->prepared) /* the request says whose message the replacement receives */
+    if (r->prepared) /* the request names the sender from which the replacement receives */
         p2p_start_any(r, request);
     else
         mpi_event_request_source(EVENT_receive, 0, &r->asked);

@@ -1,7 +1,7 @@
 /* Tasks of programs compiled with gcc. libgomp copies a task's data, by the program's own function
  * or as bytes; libpoet-omp adds which task it is, and what it runs. In a replayed run the data are
- * copied here, and the task is held (task_replay.h); the thread whose turn it is has libgomp run it
- * immediately. */
+ * copied here, and the task is held (task_replay.h); the thread that has the turn lets libgomp run
+ * it immediately. */
 #include "clients/libpoet/openmp/gomp.h"
 #include "clients/libpoet/openmp/omp_tasks.h"
 #include "clients/libpoet/openmp/ompt_tool.h"

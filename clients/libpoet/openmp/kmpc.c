@@ -224,7 +224,7 @@ API int32_t __kmpc_single(source *at, int32_t thread)
 /* ---- tasks ----
  *
  * LLVM's runtime reports them itself (ompt_tool.c). In a replayed run it does not get them: they
- * are held (task_replay.h), and passed to it by the thread whose turn it is, which runs them
+ * are held (task_replay.h), and passed to it by the thread that has the turn, which runs them
  * immediately, since they were created as undeferred tasks. They remain children of their creator,
  * so that the runtime's counts of children and groups are right. */
 

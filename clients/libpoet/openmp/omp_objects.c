@@ -281,7 +281,7 @@ struct omp_lock_calls {
 };
 
 /* Returns, for a nestable lock that the caller holds, the new nesting depth after acquiring it,
- * which is no event and needs no request; 0: the caller does not hold it. */
+ * which is not an event and needs no request; 0: the caller does not hold it. */
 static int omp_lock_inner_depth(void *lock, bool nests, const struct omp_lock_calls *real)
 {
     int depth = nests && real->test && real->unset ? real->test(lock) : 0;

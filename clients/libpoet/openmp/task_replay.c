@@ -223,7 +223,7 @@ static void task_replay_wait_for_change(struct task_replay_timeout *p, uint32_t 
     errno = saved;
 }
 
-/* Returns whose turn it is to run here: 1: that of *spawn; 0: none; -1: any. */
+/* Returns which task has the turn to run here: 1: that of *spawn; 0: none; -1: any. */
 static int task_replay_whose_turn(const struct task_replay_target *aim, poet_event_t *spawn)
 {
     bool freely = atomic_load(&task_replay_timed_out) || atomic_load(&aim->team->apart);

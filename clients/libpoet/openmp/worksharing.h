@@ -21,8 +21,9 @@ bool worksharing_begin(struct team_member *member, enum worksharing_kind share);
 void worksharing_end(struct team_member *member, bool asked, enum worksharing_kind share, bool got,
                      const void *site);
 
-/* Begins a call that also passes the turn of an ordered loop on to another member, whose events may
- * come before this one could record its assignment: the request is recorded before the call. */
+/* Begins a call that also passes the turn of an ordered loop on to another member, as events of
+ * that may come before this one could record its assignment: the request is recorded before the
+ * call. */
 bool worksharing_begin_ordered(struct team_member *member, const void *site);
 void worksharing_end_ordered(struct team_member *member, bool asked);
 

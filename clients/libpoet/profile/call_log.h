@@ -19,7 +19,7 @@ struct thread_call_log {
     struct call_records_head *ring; /* NULL: not wanted, or not available */
     uint32_t retry; /* how often to skip before the next attempt */
     uint64_t room; /* how many words may have been reserved, at the last look */
-    _Atomic uint64_t open; /* calls whose end will be written, too */
+    _Atomic uint64_t open; /* calls with an end that will be written, too */
     _Atomic uint64_t lost; /* calls that are missing, not reported yet */
     uint8_t begun[REGION_FRAMES]; /* for each frame: its begin was written */
 };

@@ -489,7 +489,7 @@ void call_stack_scope_exit(struct thread_profile *m, uint32_t wanted, uint32_t s
     call_stack_function_exit(m, wanted, f->function, call_stack_cut_above(m, wanted, f)->stack);
 }
 
-/* ---- calls whose end was not recorded ---- */
+/* ---- calls without a recorded end ---- */
 
 static uint32_t call_stack_first_in(const struct thread_profile *m,
                                     const struct profile_region_frame *f)

@@ -19,11 +19,11 @@ void call_stack_function_exit(struct thread_profile *m, uint32_t wanted, uint64_
                               uint64_t stack);
 /* Ends the innermost part of that scope; if none is open, that is counted. */
 void call_stack_scope_exit(struct thread_profile *m, uint32_t wanted, uint32_t scope);
-/* Ends all calls whose frames lie below a place on the stack, to which the program has jumped. */
+/* Ends all calls with frames below a place on the stack, to which the program has jumped. */
 void call_stack_cut(struct thread_profile *m, uint32_t wanted, uint64_t stack);
-/* Called in a child of fork: calls whose frames lie above that address were begun by its parent. */
+/* Called in a child of fork: calls with frames above that address were begun by its parent. */
 void frames_forked(uint64_t stack);
-/* Called after jumps out of signal handlers: calls whose begin or end was interrupted have ended
+/* Called after jumps out of signal handlers: calls with an interrupted begin or end have ended
  * once. */
 void frames_settle(struct thread_profile *m);
 /* Ends the calls of a child of vfork (vforked.h) at the time of the last look; also called in its
@@ -59,7 +59,7 @@ struct coroutine_calls {
     } calls[];
 };
 
-/* Pauses the innermost call, whose time until `now` is counted though it has not ended, and returns
+/* Pauses the innermost call, and counts its time until `now` though it has not ended, and returns
  * its intervals; none if they are to be those of a whole call (`ends`). */
 struct call_intervals call_stack_pause(struct thread_profile *m, uint64_t now, uint64_t ran,
                                        bool ends);
@@ -138,8 +138,8 @@ static inline struct profile_region_frame *call_stack_top(const struct thread_pr
     return &frames_of(m)[(depth < REGION_FRAMES ? depth : REGION_FRAMES) - 1];
 }
 
-/* Returns the frame whose time passes while that one is the innermost. A call whose begin or end a
- * signal handler interrupted gets no time: it counts for its caller. */
+/* Returns the frame that the time belongs to while that one is the innermost. A call of which the
+ * begin or end a signal handler interrupted gets no time: it counts for its caller. */
 static inline struct profile_region_frame *frames_live(const struct thread_profile *m,
                                                        struct profile_region_frame *f)
 {

@@ -72,7 +72,7 @@ void cpu_gap_leave(struct thread_profile *m, uint64_t now)
                              .off = m->off - m->anchor.off};
 }
 
-/* What passes until the clocks have been read is no time of the task's. */
+/* Time that passes until the clocks have been read does not count as the task's. */
 uint64_t cpu_gap_return(struct thread_profile *m, uint64_t now)
 {
     bool takes_over = handed.at && now - handed.at <= m->gap;

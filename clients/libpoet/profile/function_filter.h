@@ -19,7 +19,7 @@ enum function_measurement {
 
 /* Reads the lists, once; reports what is wrong with them. */
 void function_filter_begin(void);
-/* Reads the functions of a loaded program or library, whose file is at `path`. */
+/* Reads the functions of a loaded program or library from its file at `path`. */
 struct dl_phdr_info;
 void function_filter_add_module(const char *path, const struct dl_phdr_info *info, uintptr_t start,
                                 uintptr_t end);

@@ -50,7 +50,7 @@ static struct thread_profile *instrument_measured_thread(uint32_t *wanted)
     struct traced_thread *t = thread_mine;
     if (UNLIKELY(!t))
         t = instrument_adopts ? thread_adopt_known() : NULL;
-    /* a child of fork, whose line begins with its first call */
+    /* a child of fork: its line begins with its first call */
     else if (!t->queue && instrument_adopts)
         t = thread_begin_child(t);
     return t ? instrument_get_measured(t, wanted) : NULL;

@@ -21,7 +21,7 @@ static inline uint32_t instrument_wanted(const struct traced_thread *t)
     return atomic_load_explicit(&t->queue->wanted, memory_order_relaxed);
 }
 
-/* Returns the measurements of a thread whose calls are wanted, and sets *wanted; NULL if nothing is
+/* Returns the measurements of a thread with wanted calls, and sets *wanted; NULL if nothing is
  * measured. */
 struct thread_profile *instrument_first_call(struct traced_thread *thread);
 static inline struct thread_profile *instrument_get_measured(struct traced_thread *t,

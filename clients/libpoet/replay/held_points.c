@@ -200,8 +200,8 @@ struct hold_point_timeout {
     struct cpu_time_sample slow;
 };
 
-/* Chooses the thread whose time counts: the awaited one or, if that is not known or has not begun,
- * the first one of this process. */
+/* Chooses the thread of which the time counts: the awaited one or, if that is not known or has not
+ * begun, the first one of this process. */
 static void choose_thread(const struct hold_point *p, uint32_t *process, uint32_t *id)
 {
     *process = *id = (uint32_t)getpid();

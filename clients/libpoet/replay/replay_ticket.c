@@ -15,7 +15,7 @@
 
 #define SPINS 100
 #define YIELDS 300u /* about as long as it takes to sleep and be woken */
-/* a thread whose number is so few ahead, such as those of some critical sections, is near its
+/* a thread with a number so few ahead, such as those of some critical sections, is near its
  * turn */
 #define NEXT 16u
 #define LOOK_MS 50u /* interval at which a waiter checks whether its turn can still come */
@@ -31,8 +31,8 @@ static uint32_t replay_ticket_thread_number(const struct schedule_line *thread)
     return (uint32_t)(thread - shared_schedule_line(0));
 }
 
-/* A thread that waits for a number sleeps with its bit: so only those are woken whose turn it
- * is. */
+/* A thread that waits for a number sleeps with its bit: so only those that have the turn are woken.
+ */
 static uint32_t replay_ticket_bit(uint32_t number) { return UINT32_C(1) << number % 32; }
 
 /* Bits of the numbers after `before`, up to the other. */

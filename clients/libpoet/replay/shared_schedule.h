@@ -35,7 +35,7 @@ shared_schedule_events(const struct schedule_line *thread)
     return all + thread->first;
 }
 
-/* Returns what is wrong with the schedule, whose address must be a multiple of 64, or NULL if its
+/* Returns what is wrong with the schedule, which must be at a multiple of 64, or NULL if its
  * parts and the events of its lines lie in it and its names are terminated. Lines that an event
  * names are looked up by shared_schedule_line(), which checks their number. */
 const char *shared_schedule_validate(const struct schedule_head *script, uint64_t bytes);

@@ -89,15 +89,15 @@ bool thread_schedule_next_has_cause(struct traced_thread *thread);
 /* Waits until the first of the next few events of that type may happen. Returns false if it need
  * not be waited for any more. */
 bool thread_schedule_wait(struct traced_thread *thread, uint16_t type);
-/* Returns whether the first of the next few events of that type may happen now; of a thread whose
- * schedule has ended, whether thread_schedule_wait_rest would not wait. */
+/* Returns whether the first of the next few events of that type may happen now; of a thread at the
+ * end of its schedule, whether thread_schedule_wait_rest would not wait. */
 bool thread_schedule_is_turn(struct traced_thread *thread, const struct trace_line *line,
                              uint16_t type);
 /* Returns the line of the schedule for a line, or for the object of the next event of the thread;
  * 0: not known. */
 uint32_t thread_schedule_line(struct traced_thread *thread, const struct trace_line *line);
-/* For an action on such a line by a thread whose schedule has ended: waits until all other threads
- * have done there what is recorded. */
+/* For an action on such a line by a thread at the end of its schedule: waits until all other
+ * threads have done there what is recorded. */
 void thread_schedule_wait_rest(struct traced_thread *thread, uint32_t line);
 
 /* A lock request: what was recorded for it, and its result. */

@@ -10,7 +10,7 @@
 
 struct view;
 
-/* Returns the diagram with the pane below it, whose height the user can drag. */
+/* Returns the diagram with the pane below it; the user can drag its height. */
 GtkWidget *analysis_pane_new(struct view *view, GtkWidget *picture);
 void analysis_pane_clear(struct view *view); /* another run */
 /* Opens it with this tab (NULL: the previous one), and gives it the focus. */

@@ -198,7 +198,7 @@ static void calls_on_row_selected(struct view *view, const struct result_table *
     g_free(lit);
 }
 
-/* Handles a selection in a graph, whose rows are those of the whole table. */
+/* Handles a selection in a graph, which has the rows of the whole table. */
 static void box_selected(struct view *view, int row)
 {
     highlights_clear(&view->highlights);
@@ -219,7 +219,7 @@ static void select_row(struct view *view, int row)
         tab_select(calls_state(view)->paged, row);
 }
 
-/* Selects a row because of another selection: it is no step of its own in the history. */
+/* Selects a row because of another selection: it is not a step of its own in the history. */
 static void select_quietly(struct view *view, const struct result_table *t, int row)
 {
     struct calls_tab *c = calls_state(view);

@@ -80,7 +80,7 @@ static void grid_cell_fill(GtkListItem *item, const char *text)
     gtk_widget_set_tooltip_text(label, gtk_label_get_ellipsize(GTK_LABEL(label)) ? text : NULL);
 }
 
-/* Prepares a cell whose text is sentences: call once, after grid_cell_setup. */
+/* Prepares a cell with sentences as text: call once, after grid_cell_setup. */
 static void grid_cell_set_sentences(GtkListItem *item)
 {
     GtkWidget *label = g_object_get_data(G_OBJECT(item), "label");
@@ -89,7 +89,7 @@ static void grid_cell_set_sentences(GtkListItem *item)
     gtk_label_set_max_width_chars(GTK_LABEL(label), 160);
 }
 
-/* Prepares a cell whose text is program text: call once, after grid_cell_setup. */
+/* Prepares a cell with program text: call once, after grid_cell_setup. */
 static void grid_cell_set_code(GtkListItem *item)
 {
     GtkWidget *label = g_object_get_data(G_OBJECT(item), "label");

@@ -175,19 +175,19 @@ static void lock_details_paint_row(const struct lock_details *d, cairo_t *cr, ui
                                    int width)
 {
     uint32_t thread = g_array_index(d->threads, uint32_t, row);
-    float *shares = g_new0(float, (size_t)MAX(width, 1) * INTERVAL_STATES);
+    float *shares = g_new0(float, (size_t)MAX(width, 1) * THREAD_STATES_DRAWN);
     int64_t from, to;
     bool some = lock_details_span(d, &from, &to);
     for (guint i = 0; some && i < d->spans->len; i++) {
         const struct lock_span *s = &g_array_index(d->spans, struct lock_span, i);
         double scale = width / (double)(to - from);
         if (s->thread == thread)
-            state_interval_add_share(shares, width, s->waits ? INTERVAL_BLOCKED : INTERVAL_RUNNING,
-                                     (double)(s->from_ns - from) * scale,
-                                     (double)(s->to_ns - from) * scale);
+            state_interval_add_share(
+                shares, width, s->waits ? THREAD_STATE_BLOCKED : THREAD_STATE_RUNNING,
+                (double)(s->from_ns - from) * scale, (double)(s->to_ns - from) * scale);
     }
     for (int x = 0; some && x < width; x++)
-        state_interval_paint_shares(cr, shares + (size_t)x * INTERVAL_STATES, NAMES_PX + x,
+        state_interval_paint_shares(cr, shares + (size_t)x * THREAD_STATES_DRAWN, NAMES_PX + x,
                                     (int)row * ROW_PX + (ROW_PX - BAND_PX) / 2.0, 1, BAND_PX,
                                     d->view->viewer_settings.look.grey);
     g_free(shares);
@@ -208,8 +208,8 @@ static void lock_details_draw_key(const struct lock_details *d, cairo_t *cr, dou
                                   const struct paint_theme *theme)
 {
     double v = theme->dark ? 0.75 : 0.35, x = NAMES_PX;
-    x = lock_details_draw_key_entry(cr, x, y, INTERVAL_RUNNING, "holds", theme);
-    x = lock_details_draw_key_entry(cr, x, y, INTERVAL_BLOCKED, "waits", theme);
+    x = lock_details_draw_key_entry(cr, x, y, THREAD_STATE_RUNNING, "holds", theme);
+    x = lock_details_draw_key_entry(cr, x, y, THREAD_STATE_BLOCKED, "waits", theme);
     int64_t from, to;
     if (!lock_details_span(d, &from, &to))
         return;

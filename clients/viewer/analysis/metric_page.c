@@ -159,7 +159,7 @@ static bool metric_curve_is_busy(const struct metric_curve *b)
     return b->soon || request_slot_is_running(&b->view->server_link, &b->asking);
 }
 
-/* thread: its line; 0: the whole program, whose name is "" if any will do. */
+/* thread: its line; 0: the whole program; its name is "" if any will do. */
 static void metric_curve_choose(struct metric_curve *b, const char *program, uint32_t thread,
                                 const char *meter)
 {

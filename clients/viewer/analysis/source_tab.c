@@ -237,8 +237,8 @@ struct source_tab {
     struct result_table table; /* the lines that are shown */
     struct source_file_text written; /* the file that is shown */
     char *path; /* its path in the debug information; NULL: none yet */
-    struct table_place wanted; /* call site whose line is to be shown; address 0: none */
-    struct event_id revealed; /* the last event whose line was shown */
+    struct table_place wanted; /* call site of the line to be shown; address 0: none */
+    struct event_id revealed; /* the last event of which the line was shown */
     struct source_hits *hits;
     bool fresh; /* the file was not shown before */
 };

@@ -24,7 +24,7 @@ struct state_details {
     struct table_model summed, listed;
     uint32_t line; /* the thread; 0: none */
     int64_t from_ns; /* begin of the list; INT64_MIN: that of the thread */
-    struct event_id followed; /* the last selected event whose thread was shown */
+    struct event_id followed; /* the last selected event of which the thread was shown */
     bool seeks; /* the interval at sought_ns is to be selected */
     int64_t sought_ns;
 };

@@ -17,7 +17,7 @@ static const struct tab_form threads_tab_forms[] = {
     {"counts", "Counts",
      "How many threads had been created, started, ended, deleted at each time"}};
 
-/* Of the tree; of the counts, whose first column is the same. */
+/* Columns of the tree, and of the counts, which have the same first column. */
 static const struct grid_column threads_tab_columns[] = {
     {"thread", NULL, NULL},        {"state", NULL, NULL},
     {"location", NULL, NULL},      {"object", NULL, NULL},

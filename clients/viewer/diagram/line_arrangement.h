@@ -11,7 +11,7 @@ struct view;
 
 void line_arrangement_show_all(struct view *view);
 void line_arrangement_hide(struct view *view, uint32_t line);
-/* Hides the lines whose names match, as of fnmatch. */
+/* Hides the lines with matching names, as of fnmatch. */
 void line_arrangement_hide_pattern(struct view *view, const char *pattern);
 /* Hides rows that have no visible event ordered with the selected one. */
 void line_arrangement_show_tied(struct view *view);
@@ -30,7 +30,7 @@ void line_arrangement_reduce_crossings(struct view *view);
 enum line_group_rule { GROUP_BY_PROCESS, GROUP_BY_KIND, GROUP_BY_NAME, GROUP_BY_DESCRIPTION };
 
 void line_groups_by(struct view *view, enum line_group_rule rule);
-/* Joins all lines whose names match, as of fnmatch, into one row, at the first of them. */
+/* Joins all lines with matching names, as of fnmatch, into one row, at the first of them. */
 void line_groups_by_pattern(struct view *view, const char *pattern);
 /* Makes the groups of the description, if it has any. */
 void line_groups_use_default(struct view *view);

@@ -158,7 +158,8 @@ void overview_request(struct view *view)
 
 /* ---- zooming and panning ---- */
 
-/* Clamps the range, which gets this span, to the run, whose bounds the overview map knows. */
+/* Clamps the range, which gets this span, to the run, within the bounds that the overview map
+ * knows. */
 static void clamp_range(struct view *view, double span)
 {
     struct view_state *p = &view->viewport.place;

@@ -160,7 +160,7 @@ static void overview_map_frame_visible(struct view *view, cairo_t *cr, int width
                             height);
 }
 
-/* ---- a run whose diagram is all there ---- */
+/* ---- a run with its whole diagram there ---- */
 
 /* Returns whether the scene has the whole run, by order: then the map has its columns. */
 static bool overview_map_is_scene(const struct view *view)

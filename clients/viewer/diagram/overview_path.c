@@ -242,7 +242,7 @@ static const GArray *pieces_of(struct view *view)
 
 /* ---- drawing ---- */
 
-/* Returns where a pixel of the answer begins on the canvas, whose range may have changed since. */
+/* Returns where a pixel of the answer begins on the canvas, which may have another range since. */
 static double x_of(struct view *view, uint32_t pixel)
 {
     const struct overview_path_range *r = &overview_path_state(view)->shown;

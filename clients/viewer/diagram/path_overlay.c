@@ -29,7 +29,7 @@ struct path_overlay {
     bool stale; /* the run has grown since the request */
     bool made; /* the stretches are those of this scene */
     guint soon;
-    struct table_cell marks; /* the code segment whose events are to be marked; CELL_NULL: none */
+    struct table_cell marks; /* the code segment of the events to be marked; CELL_NULL: none */
 };
 
 static const struct viewer_addon path_overlay_addon = {"path_overlay", sizeof(struct path_overlay)};

@@ -1,5 +1,5 @@
-/* Selecting a range, with the pointer: dragging over the ruler, or with Shift over rows, whose
- * threads it then is about; moving its ends; and cursors, by a click on the ruler. */
+/* Selecting a range, with the pointer: dragging over the ruler, or with Shift over rows, which
+ * restricts it to their threads; moving its ends; and cursors, by a click on the ruler. */
 #ifndef CLIENTS_VIEWER_DIAGRAM_RANGE_INPUT_H
 #define CLIENTS_VIEWER_DIAGRAM_RANGE_INPUT_H
 

@@ -150,7 +150,7 @@ static bool range_view_has_line(const struct view_state_range *r, uint32_t line)
     return !r->line_count;
 }
 
-/* Returns whether a row, whose first line this is, is of the range. */
+/* Returns whether the row with this first line is of the range. */
 static bool range_view_has_row(const struct view *view, uint32_t line)
 {
     const struct view_state *p = &view->viewport.place;
@@ -322,7 +322,7 @@ static void range_view_draw_cursors(struct view *view, cairo_t *cr, int height)
         range_view_draw_cursor(view, cr, p->cursors_ns[i], x[i], height);
 }
 
-/* Returns whether a range is dragged whose times are not known yet: in an overview by order. */
+/* Returns whether a range is dragged without times that are known yet: in an overview by order. */
 static bool range_view_is_pending(const struct view *view)
 {
     return view->pointer.drag.what == DRAG_RANGE && view->viewport.place.overview &&

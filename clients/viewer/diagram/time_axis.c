@@ -12,7 +12,7 @@ struct time_axis {
     const struct scene_mark **marks; /* by line and number */
     uint32_t mark_count;
     bool made;
-    const struct scene *of; /* the scene whose marks it borrows */
+    const struct scene *of; /* the scene of the marks that it borrows */
     uint64_t serial; /* of that scene: a later one may have its address */
 };
 

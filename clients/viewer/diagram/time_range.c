@@ -214,7 +214,7 @@ struct range_ends {
     unsigned known; /* ends, of two */
     uint64_t positions[2];
     int64_t times_ns[2];
-    struct view_state_range range; /* that is being selected, or whose positions are known */
+    struct view_state_range range; /* that is being selected, or has known positions */
 };
 
 static const struct viewer_addon range_ends_addon = {"range_ends", sizeof(struct range_ends)};

@@ -17,7 +17,7 @@
 struct view;
 
 bool time_range_is_set(const struct view *view);
-/* Selects a range, whose lines are copied; none if it is not longer than 0. Sends NOTIFY_RANGE. */
+/* Selects a range, and copies its lines; none if it is not longer than 0. Sends NOTIFY_RANGE. */
 void time_range_set(struct view *view, const struct view_state_range *range);
 /* Does this without a step of the history: for the changes of one drag, after the first. */
 void time_range_set_silently(struct view *view, const struct view_state_range *range);

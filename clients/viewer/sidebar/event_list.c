@@ -29,7 +29,7 @@ struct list_sorting {
     bool able;
 };
 
-/* Adds a column, whose rows are compared by `compare`. */
+/* Adds a column, in which `compare` compares rows. */
 static void list_sorting_add(struct list_sorting *sorting, GtkColumnViewColumn *column,
                              GCompareDataFunc compare, gpointer data)
 {
@@ -75,7 +75,7 @@ static void list_sorting_free(struct list_sorting *sorting)
 #define PAGES_KEPT 64u
 #define SORTED_MOST 4096u /* events: sorting requests all of them */
 
-/* ---- rows: positions, whose texts are fetched when they are displayed ---- */
+/* ---- rows: positions, with texts that are fetched when they are displayed ---- */
 
 /* One row: a position. */
 #define POET_TYPE_ROW (poet_row_get_type())

@@ -218,8 +218,8 @@ static uint32_t best_at(struct causal_chain *f, uint64_t position, const struct 
     return steps_of(f, over) < steps_of(f, along) ? over : along;
 }
 
-/* Records the way over the edge from `from` to `to`, whose best way is `next`, unless one is known
- * that is as good. */
+/* Records the way over the edge from `from` to `to`, with `next` as the best way from there, unless
+ * one is known that is as good. */
 static void open_way(struct causal_chain *f, uint64_t from, uint64_t to, uint32_t next)
 {
     if (from < f->least)

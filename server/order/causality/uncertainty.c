@@ -93,7 +93,7 @@ static uint64_t hash_of(const uint32_t *numbers, uint32_t count)
     return h;
 }
 
-/* Returns the set whose numbers are in `scratch`; adds it if it is new. */
+/* Returns the set of the numbers in `scratch`; adds it if it is new. */
 static uint32_t set_of(struct uncertainty *d, uint32_t count)
 {
     while (count && d->scratch[count - 1] == 0)

@@ -70,7 +70,7 @@ struct effect_table {
     void *context; /* of `ask` */
 };
 
-/* Lines whose heads are to be checked, first in, first out; waiting_lines.c writes it. */
+/* Lines with heads to be checked, first in, first out; waiting_lines.c writes it. */
 struct line_queue {
     uint32_t *items;
     size_t begin, count, room; /* room: a power of two */

@@ -10,7 +10,8 @@
 
 /* Callback: a piece was moved. */
 typedef void piece_moved(struct order *order, const struct pending *from, struct pending *to);
-/* Allocates a piece, whose members are not set: the caller must set `at` before any other call. */
+/* Allocates a piece with members that are not set: the caller must set `at` before any other call.
+ */
 struct pending *node_pool_allocate(struct order *order, piece_moved *moved);
 void node_pool_release(struct pending_arrivals *pending,
                        struct pending *piece); /* and its partners */

@@ -22,10 +22,10 @@ static inline struct order_event event_of(const struct arrival *a, uint64_t poin
                                 .doubt = a->doubt};
 }
 
-/* Appends a point whose members are not pending.  partner_lost: a partner of its event is
+/* Appends a point with members that are not pending.  partner_lost: a partner of its event is
  * missing. */
 void sync_point_append(struct order *order, const struct sync_point *point, bool partner_lost);
-/* Appends a ready point, whose members are then not pending any more. */
+/* Appends a ready point; its members are then not pending any more. */
 void sync_point_deliver(struct order *order, const struct sync_point *point, bool partner_lost);
 
 /* ---- the readiness check ---- */

@@ -1,4 +1,4 @@
-/* Waiting: each line whose head cannot be delivered waits for one event of one other line. */
+/* Waiting: each line with a head that cannot be delivered waits for one event of one other line. */
 #include "server/order/delivery/waiting_lines.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,4 @@
-/* Lines whose first pending events wait for events of other lines. */
+/* Lines with first pending events that wait for events of other lines. */
 #ifndef SERVER_ORDER_DELIVERY_WAITING_LINES_H
 #define SERVER_ORDER_DELIVERY_WAITING_LINES_H
 

@@ -1,5 +1,5 @@
 /* Closed lines: the pass has not reached their next event, but a causal chain leads from it to
- * placed events whose columns are beyond the window already.
+ * placed events in columns beyond the window already.
  *
  * Columns grow away from the cut along every chain, so the rest of such a line is beyond the
  * window, too, and the pass need not reach it. The cost of a window depends on its contents, not on

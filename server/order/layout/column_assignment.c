@@ -246,7 +246,7 @@ struct layout_cut_state {
     const struct order *order;
     uint64_t *cut;
     size_t lines;
-    uint64_t *work; /* positions whose causes are not followed yet */
+    uint64_t *work; /* positions with causes that are not followed yet */
     size_t work_count, work_room;
 };
 

@@ -15,7 +15,7 @@
  * A row is a line, or a line group (in the code: cluster): a set of lines of which only those
  * events are drawn that are related to an event outside it, or have an annotation.  Events on lines
  * that are in no row pass order on and take no room.  On a shared line, and in the row of a
- * cluster, succession is no order, but what is drawn is drawn one after the other.
+ * cluster, succession is not an order, but what is drawn is drawn one after the other.
  *
  * Columns are assigned in steps, so that a server can do other work between them.  The pass to
  * either side ends where all rows are full or ended, or after a number of events that depends on

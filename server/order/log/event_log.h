@@ -52,8 +52,8 @@ static inline bool log_is_recent_send(const struct event_log *log, uint64_t posi
            log->sent.bits[block % SENT_BLOCKS * (BLOCK_EVENTS / 8) + i / 8] >> i % 8 & 1;
 }
 
-/* Returns order_position(at), by a fast path for recent events of lines without gaps, whose
- * numbers are ordinals. */
+/* Returns order_position(at), by a fast path for recent events of lines without gaps, where numbers
+ * are ordinals. */
 static inline uint64_t log_position(const struct order *order, struct event_id at)
 {
     const struct order_line *line = line_get(order, at.line);

@@ -161,11 +161,11 @@ struct order_line *line_new_hidden(struct order *order, uint32_t kind, uint32_t 
 
 /* ---- eviction from memory ----
  *
- * A program may create millions of objects, one after the other. Of a line that has ended and whose
- * events are all discarded, only the attributes are left, and most such lines have the same
- * attributes as many others: a pattern. When all lines in a page of memory are like that, the page
- * is freed, and two bytes per line say which pattern it has. line_get() restores a line;
- * order_line_peek() reads it without restoring it. */
+ * A program may create millions of objects, one after the other. Of a line that has ended, with all
+ * events discarded, only the attributes are left, and most such lines have the same attributes as
+ * many others: a pattern. When all lines in a page of memory are like that, the page is freed, and
+ * two bytes per line say which pattern it has. line_get() restores a line; order_line_peek() reads
+ * it without restoring it. */
 
 #define PATTERNS_MOST 60000u
 

@@ -1,11 +1,11 @@
 /* Rows: the representation of delivered events in memory and in the trace file, BLOCK_EVENTS to a
  * block.
  *
- * A row has the same fields for every event. An open block, whose rows can still be changed, stores
- * them by columns, one array per field: so a column is set, measured and packed by itself. A packed
- * block stores them by rows, and gives each field as many bits as the block needs for it, counted
- * from the least value in the block (frame of reference, Goldstein, Ramakrishnan and Shaft 1998),
- * so that any row can be read in place, without unpacking its neighbors.
+ * A row has the same fields for every event. An open block, in which rows can still be changed,
+ * stores them by columns, one array per field: so a column is set, measured and packed by itself. A
+ * packed block stores them by rows, and gives each field as many bits as the block needs for it,
+ * counted from the least value in the block (frame of reference, Goldstein, Ramakrishnan and Shaft
+ * 1998), so that any row can be read in place, without unpacking its neighbors.
  *
  * An event's incoming edges: none; one, in FIELD_EDGE; or several, in the block's extras. */
 #ifndef SERVER_ORDER_LOG_LOG_BLOCK_H
@@ -82,7 +82,7 @@ uint8_t *block_pack(const struct log_block *rows, size_t *size);
 /* Takes over packed bytes, which 8 more bytes must follow. Returns NULL, with the bytes freed, if
  * they are not valid rows from this position on. */
 struct log_block *block_load(uint8_t *bytes, size_t size, uint64_t position);
-/* Returns an open copy, whose rows can be changed. */
+/* Returns an open copy with rows that can be changed. */
 struct log_block *block_open_copy(const struct log_block *packed);
 
 /* block_packing.c */

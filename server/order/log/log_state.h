@@ -87,7 +87,7 @@ struct event_log {
     uint64_t point_spread_ns; /* the greatest time between two members of a point */
 };
 
-/* Receives of sends whose rows have no room for them; late_receives.c adds them. */
+/* Receives of sends without room for them in their rows; late_receives.c adds them. */
 struct late_receives {
     struct map newest; /* send -> 1 + its newest one in `items` */
     struct late_receive {

@@ -220,7 +220,7 @@ uint64_t position_list_get(const struct position_list *series, struct position_c
                            uint64_t i)
 {
     unsigned level = 0;
-    /* The lowest level whose unfinished node covers i. */
+    /* The lowest level with an unfinished node that covers i. */
     while (level + 1 < POSITION_LIST_LEVELS &&
            i >> (POSITION_LIST_BITS * (level + 1)) !=
                series->count >> (POSITION_LIST_BITS * (level + 1)))

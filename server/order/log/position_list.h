@@ -1,4 +1,4 @@
-/* Position list: a growing list of increasing numbers, whose finished parts are in a block store.
+/* Position list: a growing list of increasing numbers, with finished parts in a block store.
  *
  * It is a tree that grows at its right edge only:  POSITION_LIST_NODE numbers make a node, which
  * goes to the block store; the places of POSITION_LIST_NODE nodes make a node of the next level
@@ -71,7 +71,7 @@ static inline uint64_t *position_list_node(const struct position_list *series,
 }
 /* Returns a new node with space for n numbers, all 0. */
 uint64_t *position_list_reserve(struct position_list *series, unsigned level, uint32_t n);
-/* Frees the memory of a list whose numbers will not be read any more; it may grow again. */
+/* Frees the memory of a list after the last reading of its numbers; it may grow again. */
 void position_list_release(struct position_list *series);
 void position_list_free(struct position_list *series);
 

@@ -139,7 +139,7 @@ static void set_times(const struct calls_rows *rows, struct table_cell *cells,
         set_single(cells, s);
 }
 
-/* Marks incomplete calls, and those that were only counted, whose times are part of their
+/* Marks incomplete calls, and those that were only counted, as their times are part of their
  * callers'. */
 static void set_mark(const struct calls_rows *rows, struct table_cell *cells,
                      const struct call_sums *s)

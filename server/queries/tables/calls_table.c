@@ -102,7 +102,7 @@ struct calls_work {
     bool *seen; /* by process: whether it is counted */
     size_t seen_room;
     struct snapshot_head head; /* sums and maxima of these threads */
-    uint32_t blind; /* number of threads whose CPU time is not known */
+    uint32_t blind; /* number of threads with unknown CPU time */
     int64_t life_ns, as_of_ns;
     /* Time of calls before the first events of their threads, and after the last. */
     int64_t beyond_ns;

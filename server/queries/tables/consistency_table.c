@@ -109,7 +109,7 @@ static void consistency_rows_check_segments(struct consistency_rows *s, uint32_t
 /* ---- the heap ---- */
 
 /* Returns whether the sums and blocks of a process are final: they are read for the last time
- * when it has exited; in a run whose end is not known that can be earlier. */
+ * when it has exited; in a run without a known end that can be earlier. */
 static bool is_whole(const struct consistency_rows *s, const struct heap_process *process)
 {
     const struct run *run = s->view->run;
@@ -199,7 +199,7 @@ struct consistency_work {
     const struct table_view *view;
     int64_t *filled; /* by thread index: the sum of its states */
     size_t room;
-    uint32_t task; /* index of the next thread whose placements are checked */
+    uint32_t task; /* index of the next thread to check the placements of */
     bool swept, added, begun, stood;
 };
 

@@ -38,7 +38,7 @@ enum finding_row_kind {
     FINDING_ROW_GIVEN,
     FINDING_ROW_ALWAYS,   /* an object that a thread waits for nearly all the time */
     FINDING_ROW_RETAKEN,  /* waits in which another thread acquired it more than once */
-    FINDING_ROW_PREEMPTED, /* waits for a lock whose holder was displaced by another thread */
+    FINDING_ROW_PREEMPTED, /* waits for a lock of a holder that was displaced by another thread */
     FINDING_ROW_KEEPER,   /* the thread that other threads mostly wait for */
     FINDING_ROW_NOTHING,  /* threads that wait again immediately after each wake-up */
     FINDING_ROW_CLOCK,    /* waits that timed out */
@@ -73,7 +73,7 @@ void finding_rows_release(const struct finding_rows *h, struct table_cell *cells
 /* Adds notes with advice for each kind of finding that was added. */
 void finding_rows_advise(const struct finding_rows *h);
 
-/* Add the findings about locks, and about semaphores whose units their holders release
+/* Add the findings about locks, and about semaphores with units that their holders release
  * (lock_contention.c); and about patterns of waits (wait_patterns.c). */
 void lock_contention_add_findings(struct finding_rows *hinting);
 void wait_patterns_add_findings(struct finding_rows *hinting);

@@ -1,5 +1,4 @@
-/* Findings about lock contention: locks, and semaphores whose units are released by their
- * holders. */
+/* Findings about lock contention: locks, and semaphores with units that their holders release. */
 #include "base/alloc.h"
 #include "base/extremes.h"
 #include "base/map.h"

@@ -159,14 +159,14 @@ enum locks_column {
 };
 
 static const struct column_definition locks_table_columns[] = {
-    [LOCK] = {"object", "object", .kind = TABLE_LINE},
-    [THREAD] = {"thread", "thread", .kind = TABLE_LINE, .under = "object"},
-    [HOLDS] = {"acquisitions", "acquisitions", .kind = TABLE_COUNT},
-    [HELD] = {"held_ns", "held", .kind = TABLE_NS},
-    [LONGEST_HOLD] = {"longest_hold_ns", "longest hold", .kind = TABLE_NS},
-    [WAITS] = {"waits", "waits", .kind = TABLE_COUNT},
-    [WAITED] = {"waited_ns", "waited", .kind = TABLE_NS},
-    [LONGEST_WAIT] = {"longest_wait_ns", "longest wait", .kind = TABLE_NS},
+    [LOCK] = {"object", .kind = TABLE_LINE},
+    [THREAD] = {"thread", .kind = TABLE_LINE, .under = "object"},
+    [HOLDS] = {"acquisitions", .kind = TABLE_COUNT},
+    [HELD] = {"held_ns", .kind = TABLE_NS},
+    [LONGEST_HOLD] = {"longest_hold_ns", .kind = TABLE_NS},
+    [WAITS] = {"waits", .kind = TABLE_COUNT},
+    [WAITED] = {"waited_ns", .kind = TABLE_NS},
+    [LONGEST_WAIT] = {"longest_wait_ns", .kind = TABLE_NS},
     [LOCATION] = {"location", "longest held from", .kind = TABLE_PLACE},
     [OPEN] = {"held_at_end", "at the end", .kind = TABLE_TEXT},
 };
@@ -260,10 +260,10 @@ enum holds_column { HOLD_FROM, HOLD_THREAD, HOLD_NS, HOLD_WAITERS, HOLD_LOCATION
 
 static const struct column_definition holds_table_columns[] = {
     [HOLD_FROM] = {"from_ns", "acquired at", .kind = TABLE_NS},
-    [HOLD_THREAD] = {"thread", "thread", .kind = TABLE_LINE},
-    [HOLD_NS] = {"held_ns", "held", .kind = TABLE_NS},
-    [HOLD_WAITERS] = {"waiters", "waiters", .kind = TABLE_COUNT},
-    [HOLD_LOCATION] = {"location", "location", .kind = TABLE_PLACE},
+    [HOLD_THREAD] = {"thread", .kind = TABLE_LINE},
+    [HOLD_NS] = {"held_ns", .kind = TABLE_NS},
+    [HOLD_WAITERS] = {"waiters", .kind = TABLE_COUNT},
+    [HOLD_LOCATION] = {"location", .kind = TABLE_PLACE},
     [HOLD_OPEN] = {"held_at_end", "at the end", .kind = TABLE_TEXT},
 };
 
@@ -330,11 +330,11 @@ static void locks_table_fill_holds(struct locks_work *w, struct result_table *t)
 enum convoys_column { CONVOY_LOCK, CONVOY_FROM, CONVOY_NS, CONVOY_COUNT, CONVOY_THREADS };
 
 static const struct column_definition convoys_table_columns[] = {
-    [CONVOY_LOCK] = {"object", "object", .kind = TABLE_LINE},
-    [CONVOY_FROM] = {"from_ns", "from", .kind = TABLE_NS},
-    [CONVOY_NS] = {"duration_ns", "duration", .kind = TABLE_NS},
-    [CONVOY_COUNT] = {"waits", "waits", .kind = TABLE_COUNT},
-    [CONVOY_THREADS] = {"threads", "threads", .kind = TABLE_COUNT},
+    [CONVOY_LOCK] = {"object", .kind = TABLE_LINE},
+    [CONVOY_FROM] = {"from_ns", .kind = TABLE_NS},
+    [CONVOY_NS] = {"duration_ns", .kind = TABLE_NS},
+    [CONVOY_COUNT] = {"waits", .kind = TABLE_COUNT},
+    [CONVOY_THREADS] = {"threads", .kind = TABLE_COUNT},
 };
 
 /* Returns the number of threads among some waits. */
@@ -400,7 +400,7 @@ static void locks_table_free(void *work)
     free(w);
 }
 
-static void *locks_table_begin(const struct table_view *view, char **problem)
+static void *locks_table_begin(const struct table_view *view, struct error *error)
 {
     struct locks_work *w = xcalloc(1, sizeof *w);
     for (unsigned i = 0; locks_table_groupings[i]; i++)
@@ -410,12 +410,14 @@ static void *locks_table_begin(const struct table_view *view, char **problem)
     w->object = attribution_cells_line(view, "object");
     w->scan = (struct lock_holds){
         .run = view->run, .object = w->object, .on_hold = locks_table_on_hold, .context = w};
-    if (w->by == BY_HOLD && !w->object)
-        *problem = xstrdup("--by hold needs an object: --object LINE");
-    else if (w->object > order_line_count(view->run->order))
-        *problem = xasprintf("no line %u", w->object);
-    if (!*problem)
+    bool lacks = w->by == BY_HOLD && !w->object,
+         unknown = w->object > order_line_count(view->run->order);
+    if (!lacks && !unknown)
         return w;
+    if (lacks)
+        error_set(error, "--by hold needs an object: --object LINE");
+    else
+        error_set(error, "no line %u", w->object);
     locks_table_free(w);
     return NULL;
 }

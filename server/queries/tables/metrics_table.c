@@ -57,7 +57,7 @@ static void free_work(void *work)
     free(m);
 }
 
-/* Adds metrics, except those whose name exists: a description precedes the one that it was
+/* Adds metrics, except those with an existing name: a description precedes the one that it was
  * derived from. */
 static void add_meters(struct metrics_work *m, const struct target_metric *meters, size_t count)
 {

@@ -64,7 +64,8 @@ struct path_baseline {
     struct activity_graph *graph;
     struct step_totals sums;
     int64_t whole_ns, span_ns; /* measured length; length without wake-up latencies */
-    uint32_t until; /* 1 + index of the thread at whose event it ends; 0: at the end of the run */
+    /* 1 + index of the thread with the event at which it ends; 0: at the end of the run */
+    uint32_t until;
     int64_t until_ns;
     bool whole; /* everything is computed */
     bool followed; /* only the path is computed */

@@ -1,11 +1,11 @@
 /* Table of the critical path: which code segments dominate it, the slack of each, and what-if
  * results with some of them changed (server/analysis/critical_path.h, activity_graph.h).
  *
- *  Options: "factor" = "CODE=MILLIONTHS" changes a code segment, by its code in a table without
- * changes; "free" = a line that no thread waits for; "zeros" = number of the largest segments
- * whose what-if gain is computed (0: all); "cpus" = the number of CPUs for the bound;
- * "no-latency": unblocked threads resume at once; "min": runnable threads always have a CPU. For
- * pieces "begin", "end": only those between these ns. */
+ * Options: "factor" = "CODE=MILLIONTHS" changes a code segment, by its code in a table without
+ * changes; "free" = a line that no thread waits for; "zeros" = number of the largest segments with
+ * a computed what-if gain (0: all); "cpus" = the number of CPUs for the bound; "no-latency":
+ * unblocked threads resume at once; "min": runnable threads always have a CPU. For pieces "begin",
+ * "end": only those between these ns. */
 #include "base/alloc.h"
 #include "server/queries/tables/path_baseline.h"
 #include "server/queries/tables/step_categories.h"

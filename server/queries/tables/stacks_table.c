@@ -18,7 +18,7 @@ static const struct column_definition stacks_table_columns[COLUMNS] = {
     [TOTAL_SHARE] = {"total_share", "% of waits", .kind = TABLE_SHARE},
     [MOST] = {"max_ns", .kind = TABLE_NS}};
 
-/* Frames that are no place. */
+/* Frames that are not places. */
 enum stacks_frame {
     FRAME_MORE = UINT32_MAX - 8, /* callers that are not known */
     FRAME_NO_SITE,

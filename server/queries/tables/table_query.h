@@ -76,7 +76,7 @@ struct event_id table_event(const struct table_view *view, uint64_t position);
 /* ---- making a table ---- */
 
 /* A column of a table. Tables have an array of these, indexed by the enum of their columns; a table
- * whose columns depend on the request changes a copy. */
+ * with columns that depend on the request changes a copy. */
 struct column_definition {
     const char *name;
     const char *title; /* NULL: the name in words, "created at" for created_at_ns */

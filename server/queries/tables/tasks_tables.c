@@ -22,8 +22,8 @@ static int by_creation(const void *a, const void *b)
     return order ? order : tasks_tables_compare_times(x->thread, y->thread);
 }
 
-/* Returns all threads whose creation or begin is recorded before the range ends, in that order;
- * the caller frees it. */
+/* Returns all threads with a creation or begin that is recorded before the range ends, in that
+ * order; the caller frees it. */
 static const struct thread_timeline **tasks_tables_sorted_threads(const struct table_view *view,
                                                                   uint32_t *count)
 {

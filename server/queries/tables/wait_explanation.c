@@ -99,7 +99,7 @@ static size_t first_after(const struct intervals *all, const struct thread_timel
     return LOWER_BOUND(i, 0, course->count, end_of(all, course, i) < position);
 }
 
-/* Returns whether an interval belongs to a wait whose attribution is known; sets the wait's
+/* Returns whether an interval belongs to a wait with a known attribution; sets the wait's
  * index. */
 static bool is_wait(const struct why_work *w, const struct thread_timeline *course, size_t i,
                     size_t *index)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHIEF 95 /* percent of a group's time whose causes are listed */
+#define CHIEF 95 /* percent of a group's time of which the causes are listed */
 #define CAUSES 8 /* maximum number of causes listed, unless the option "causes" is set */
 
 enum waits_column {
