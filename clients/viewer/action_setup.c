@@ -1,14 +1,11 @@
 /* Setup of all actions of the window and of their keys, from the table of actions.h. */
 #include "clients/viewer/actions.h"
 
-#include "clients/viewer/analysis/analysis_pane.h"
-#include "clients/viewer/diagram/line_arrangement.h"
+#include "clients/viewer/action_arguments.h"
 #include "clients/viewer/diagram/viewer.h"
 #include "clients/viewer/focus_return.h"
 #include "clients/viewer/state/history.h"
-#include "clients/viewer/state/server_link.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- key map of the window ---- */
@@ -101,33 +98,6 @@ static void actions_on_action(GSimpleAction *action, GVariant *parameter, gpoint
     focus_return_to_diagram(view);
 }
 
-static void actions_on_line(GSimpleAction *action, GVariant *parameter, gpointer data)
-{
-    struct view *view = data;
-    const char *name = g_action_get_name(G_ACTION(action));
-    uint32_t line = (uint32_t)strtoul(g_variant_get_string(parameter, NULL), NULL, 10);
-    line = line ? line : view->viewport.place.selected.line;
-    if (g_strcmp0(name, "hide-line") == 0)
-        line_arrangement_hide(view, line);
-    else if (g_strcmp0(name, "join-line") == 0)
-        line_groups_join(view, line);
-    else if (g_strcmp0(name, "split-line") == 0)
-        line_groups_split(view, line);
-    else if (g_strcmp0(name, "pin-line") == 0)
-        line_arrangement_toggle_pin(view, line);
-    else if (g_strcmp0(name, "line-details") == 0)
-        analysis_pane_show_line(view, line);
-    else
-        line_arrangement_move(view, line, g_strcmp0(name, "line-up") == 0 ? -1 : 1);
-}
-
-static void actions_on_recent(GSimpleAction *action, GVariant *parameter, gpointer data)
-{
-    (void)action;
-    struct view *view = data;
-    server_link_open(&view->server_link, g_variant_get_string(parameter, NULL));
-}
-
 /* ---- installation ---- */
 
 void actions_update(struct view *view)
@@ -158,8 +128,6 @@ static void actions_on_notification(struct view *view, enum notification what)
 
 void actions_install(struct view *view)
 {
-    static const char *const on_lines[] = {"hide-line", "join-line", "split-line",  "line-up",
-                                           "line-down", "pin-line",  "line-details"};
     struct keymap all = keymap_new();
     for (size_t i = 0; i < action_table_size; i++) {
         const struct action *a = &action_table[i];
@@ -177,16 +145,7 @@ void actions_install(struct view *view)
         g_strfreev(keys);
         g_free(full);
     }
-    for (size_t i = 0; i < G_N_ELEMENTS(on_lines) + 1; i++) {
-        bool recent = i == G_N_ELEMENTS(on_lines);
-        GSimpleAction *action =
-            g_simple_action_new(recent ? "recent" : on_lines[i], G_VARIANT_TYPE_STRING);
-        g_signal_connect(action, "activate",
-                         recent ? G_CALLBACK(actions_on_recent) : G_CALLBACK(actions_on_line),
-                         view);
-        g_action_map_add_action(G_ACTION_MAP(view->window), G_ACTION(action));
-        g_object_unref(action);
-    }
+    action_arguments_install(view);
     for (size_t i = 0; i < line_key_count; i++)
         keymap_add(view, &all, line_keys[i].key, line_keys[i].action, g_variant_new_string("0"));
     keymap_install(view, &all);

@@ -115,65 +115,6 @@ void script_measure_watch(double seconds, bool *watching)
     g_timeout_add_full(G_PRIORITY_HIGH, 5, script_measure_on_beat, w, NULL);
 }
 
-/* The latency of events with a text "at NS" until the frame that first shows them. */
-struct latency_watch {
-    struct view *view;
-    GdkFrameClock *clock;
-    gulong handler;
-    bool *watching;
-    gint64 until, last; /* us; ns of the newest event that was in a frame */
-    GArray *times;
-};
-
-static void script_measure_record_latency(struct latency_watch *late, const struct event_info *e,
-                                          gint64 now_us, gint64 *newest)
-{
-    gint64 at = 0;
-    for (size_t i = 0; i < e->text_count; i++)
-        if (g_str_has_prefix(e->texts[i], "at "))
-            at = g_ascii_strtoll(e->texts[i] + 3, NULL, 10);
-    if (at <= late->last)
-        return;
-    double ms = (double)now_us / 1000 - (double)at / 1e6;
-    if (late->last) /* the first frame has older events, which are not late */
-        g_array_append_val(late->times, ms);
-    *newest = MAX(*newest, at);
-}
-
-static void script_measure_on_frame(GdkFrameClock *clock, gpointer data)
-{
-    struct latency_watch *late = data;
-    const struct scene *scene = late->view->scene_cache.scene;
-    gint64 now = g_get_monotonic_time(), newest = late->last;
-    for (uint32_t i = 0; scene && i < scene->mark_count; i++)
-        script_measure_record_latency(late, scene->marks[i].event, now, &newest);
-    late->last = newest;
-}
-
-static gboolean script_measure_on_latency_done(gpointer data)
-{
-    struct latency_watch *late = data;
-    g_signal_handler_disconnect(late->clock, late->handler);
-    script_measure_report("an event until its frame", late->times);
-    *late->watching = false;
-    g_array_free(late->times, TRUE);
-    g_free(late);
-    return G_SOURCE_REMOVE;
-}
-
-void script_measure_event_latency(struct view *view, double seconds, bool *watching)
-{
-    struct latency_watch *late = g_new0(struct latency_watch, 1);
-    late->view = view;
-    late->watching = watching;
-    late->times = g_array_new(FALSE, FALSE, sizeof(double));
-    late->clock = gtk_widget_get_frame_clock(view->canvas);
-    late->handler =
-        g_signal_connect(late->clock, "after-paint", G_CALLBACK(script_measure_on_frame), late);
-    *watching = true;
-    g_timeout_add((guint)(seconds * 1000), script_measure_on_latency_done, late);
-}
-
 /* ---- frame timing ---- */
 
 struct frame_timing {

@@ -2,6 +2,7 @@
 #include "clients/viewer/viewer_script.h"
 
 #include "clients/metadata/trace_metadata.h"
+#include "clients/viewer/actions.h"
 #include "clients/viewer/analysis/analysis_pane.h"
 #include "clients/viewer/analysis/band_rows.h"
 #include "clients/viewer/analysis/metric_page.h"
@@ -17,13 +18,16 @@
 #include "clients/viewer/diagram/wait_coloring.h"
 #include "clients/viewer/sidebar/panel.h"
 #include "clients/viewer/state/viewport.h"
+#include "clients/viewer/view_print.h"
 #include "render/scene.h"
 #include "wire/event_types.h"
 #include "wire/trace_view.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- the selection ---- */
 
@@ -217,6 +221,15 @@ static void write_overview_bands(struct view *view, FILE *f)
         bands_view_print(view, f);
 }
 
+/* Writes the visible part of the diagram: the marks, arrows and texts of its scene, which arrives
+ * later. */
+static void write_scene(struct view *view, FILE *f)
+{
+    FILE *own = fdopen(dup(fileno(f)), "a");
+    if (own)
+        view_print_to_file(view, own);
+}
+
 /* ---- texts and tables ---- */
 
 /* Writes the table of the tab, separated by tabs: depth and cells of each row, * before the
@@ -268,13 +281,32 @@ static void write_status(struct view *view, FILE *f)
     fprintf(f, "said: %s\n", status_line_text(&view->status_line));
 }
 
+static int script_state_compare(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Writes the names of all actions, and the titles of those of the menu and the keys. */
+static void write_actions(struct view *view, FILE *f)
+{
+    char **names = g_action_group_list_actions(G_ACTION_GROUP(view->window));
+    qsort(names, g_strv_length(names), sizeof *names, script_state_compare);
+    for (char **name = names; *name; name++) {
+        const char *title = action_title(*name);
+        fprintf(f, "%s%s%s\n", *name, title ? "\t" : "", title ? title : "");
+    }
+    g_strfreev(names);
+}
+
 static const struct script_state_part {
     const char *name;
     void (*write)(struct view *view, FILE *f);
 } script_state_parts[] = {
+    {"actions", write_actions},
     {"selection", write_selection},
     {"positions", write_positions},
     {"rows", write_rows},
+    {"scene", write_scene},
     {"highlights", write_highlights},
     {"breakpoints", write_breakpoints},
     {"overlay", write_overlay},

@@ -25,7 +25,7 @@ enum print_mode { PRINT_PAPER, PRINT_TEXT, PRINT_SCENE };
 
 struct view_print {
     enum print_mode what;
-    char *file; /* of a scene */
+    FILE *file; /* of a scene, until it is printed; or NULL */
     struct window_info window;
     struct event_relations relations; /* relations of its events */
     struct request_slot asked;
@@ -140,20 +140,26 @@ static void copy_text_now(struct view *view)
     free(text);
 }
 
+static void view_print_close_file(struct view_print *printing)
+{
+    if (printing->file)
+        fclose(printing->file);
+    printing->file = NULL;
+}
+
 static void write_scene_now(struct view *view)
 {
     const struct view_state *p = &view->viewport.place;
+    struct view_print *printing = view_print_find(view);
     struct scene *scene = p->overview ? NULL : view_print_visible_scene(view, true);
-    FILE *f = fopen(view_print_find(view)->file, "we");
-    if (f) {
-        fprintf(f, "from %d shift %.3f rise %.3f zoom %.4f time %llu follow %d far %d %.1f %.1f\n",
-                p->from, p->shift_pt, p->rise_pt, p->zoom, (unsigned long long)p->column_ns,
-                p->follow, p->overview, p->overview_from, p->overview_to);
-        if (scene)
-            scene_print(scene, f);
-        fclose(f);
-    }
+    fprintf(printing->file,
+            "from %d shift %.3f rise %.3f zoom %.4f time %llu follow %d far %d %.1f %.1f\n",
+            p->from, p->shift_pt, p->rise_pt, p->zoom, (unsigned long long)p->column_ns, p->follow,
+            p->overview, p->overview_from, p->overview_to);
+    if (scene)
+        scene_print(scene, printing->file);
     scene_free(scene);
+    view_print_close_file(printing);
 }
 
 /* Outputs the scene, which is complete. */
@@ -217,12 +223,12 @@ static void view_print_request_window(struct view *view)
                                 view_print_receive_window, view);
 }
 
-void view_print_to_file(struct view *view, const char *file)
+void view_print_to_file(struct view *view, FILE *f)
 {
     view_print_set_mode(view, PRINT_SCENE);
     struct view_print *printing = view_print_find(view);
-    g_free(printing->file);
-    printing->file = g_strdup(file);
+    view_print_close_file(printing);
+    printing->file = f;
     if (view->viewport.place.overview)
         write_scene_now(view);
     else

@@ -18,9 +18,6 @@ void viewer_script_run(struct view *view, const char *file);
 void script_measure_frames(struct view *view, const char *how, int count);
 /* Measures how long the main loop was blocked; *watching is true until the result is printed. */
 void script_measure_watch(double seconds, bool *watching);
-/* Measures the time from each event until it was in a frame, for events with an annotation "at NS",
- * of CLOCK_MONOTONIC of this host. */
-void script_measure_event_latency(struct view *view, double seconds, bool *watching);
 /* Prints the peak memory of the viewer. */
 void script_measure_memory(void);
 

@@ -42,12 +42,12 @@ part_frames() {
     display || return 0
     trace 30 30 2000000
     for page in states waits path; do
-        printf '%s\n' 'action go 30%' 'action zoom 0.6 900 300' "action drawer $page" "measure glide right $n left" quit | view view.poet "drawer at $page"
+        printf '%s\n' 'action go 30%' 'action zoom 0.6 900 300' "action show-$page" "measure glide right $n left" quit | view view.poet "drawer at $page"
     done
-    printf '%s\n' 'action go 30%' 'action time 4' 'action drawer states' "measure glide right $n left" quit | view view.poet "states by time"
-    printf '%s\n' 'action go 30%' 'action zoom 0.6 900 300' 'action drawer waits' 'action critical-path' 'action tint-waits' "measure glide right $n left" \
+    printf '%s\n' 'action go 30%' 'action time 4' 'action show-states' "measure glide right $n left" quit | view view.poet "states by time"
+    printf '%s\n' 'action go 30%' 'action zoom 0.6 900 300' 'action show-waits' 'action critical-path' 'action tint-waits' "measure glide right $n left" \
         quit | view view.poet "waits, path, tints"
-    printf '%s\n' 'action fit' 'action zoom 3 900 300' 'action drawer states' "measure glide right $n left" quit | view view.poet "zoomed out"
+    printf '%s\n' 'action fit' 'action zoom 3 900 300' 'action show-states' "measure glide right $n left" quit | view view.poet "zoomed out"
     row "wanted of frames" "p99 16 ms" "the frame clock's turn, not the display"
 }
 

@@ -137,4 +137,13 @@ printf '%s\n' 'image drawn.png' quit >script
 LD_PRELOAD="$work/busy.so" poet view live.poet --script script >busy.log 2>&1 &
 check "a script draws a trace although frames are late" until_true test -s drawn.png
 like "poet record --view prints no message of its own" "$(grep -c 'poet record' record.log)" "^0$"
+
+# ---- what the manual lists ----
+listed() { # listed PARAGRAPH: the names in the list after it
+    tr -d '\\' <"$root/docs/man/poet-view.1" | sed -n "/^$1/,/^\.fi/p" | sed '1,/^\.nf/d' | grep -oE '^[a-z-]+(, [a-z-]+)*' | tr -d ' ' | tr ',' '\n' | sort -u
+}
+rows() { sed -n "/^} $1\[\]/,/^};/s/^    {\"\([a-z-]*\)\", .*/\1/p" "$root/clients/viewer/$2.c" | sort; } # rows TABLE FILE
+is "the manual lists the commands of scripts" "$(listed 'One line of a script')" "$(rows script_verbs viewer_script)"
+is "the manual lists the actions with an argument" "$(listed 'prints their names')" "$(rows argument_actions action_arguments)"
+is "the manual lists the parts of the state" "$(listed 'Parts of the state')" "$(rows script_state_parts script_state)"
 done_testing

@@ -17,7 +17,7 @@ until_true finished work.poet
 {
     echo 'action show-event'
     while IFS=$'\t' read -r at _; do printf 'action go %s\nstate panel said.%s\n' "$at" "${at/:/-}"; done <events
-    printf 'action drawer calls\nstate table flat.tab\naction calls-shape file\nstate table file.tab\naction save-tab file.svg\naction calls-shape category\nstate table category.tab\naction calls-shape flat\nstate table again.tab\nquit\n'
+    printf 'action show-calls\nstate table flat.tab\naction calls-shape file\nstate table file.tab\naction save file.svg tab\naction calls-shape category\nstate table category.tab\naction calls-shape flat\nstate table again.tab\nquit\n'
 } >script
 check 'the viewer runs the script' timeout 200 poet view work.poet --script script
 while IFS=$'\t' read -r at on; do

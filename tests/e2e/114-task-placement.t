@@ -93,7 +93,7 @@ check "poet export --processors: vertical, grey and on paper" poet export moves.
 . "$root/tests/e2e/display.sh"
 cat >script <<E
 action start
-action drawer states
+action show-states
 action time 6
 state bands bands
 quit

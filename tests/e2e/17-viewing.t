@@ -45,7 +45,7 @@ poet dump work.poet --json | sed -n 's/^{"event":"\([0-9:]*\)".*"state":"ordered
 n=$(wc -l <events)
 awk -v n="$n" 'BEGIN { srand(7); for (i = 0; i < 200; i++) print 1 + int(rand() * n), 1 + int(rand() * n) }' |
     awk 'NR == FNR { at[NR] = $0; next } $1 != $2 { print at[$1], at[$2] }' events - >pairs
-while read -r a b; do printf 'action go %s\naction select-second %s\nstate selection told\n' "$a" "$b"; done <pairs >script
+while read -r a b; do printf 'action go %s\naction select %s second\nstate selection told\n' "$a" "$b"; done <pairs >script
 echo quit >>script
 check "200 pairs of events are selected" script
 awk '{ print $2, $4, $14 }' told | sed 's/ 0$/ before/; s/ 1$/ after/; s/ 2$/ concurrent/; s/ 3$/ same/' >got
@@ -124,7 +124,7 @@ is "an error of the remote server that arrives in two pieces is printed whole" \
 # ---- undo and redo ----
 lines=$(poet dump work.poet --json | grep -c '"line":[0-9]')
 awk -v n="$n" -v lines="$lines" 'BEGIN {
-    srand(11); print "action save-scene begin"
+    srand(11); print "state scene begin"
     for (i = 1; i <= 1000; i++) {
         k = int(rand() * 16)
         if (k == 0) print "action pan", int(rand() * 600) - 300, 0
@@ -134,7 +134,11 @@ awk -v n="$n" -v lines="$lines" 'BEGIN {
         else if (k == 4) print "action page-right"
         else if (k == 5) print "action hide-line", 1 + int(rand() * lines)
         else if (k == 6) print "action show-all"
-        else if (k == 7) print "action shift-line", 1 + int(rand() * lines), int(rand() * 5) - 2
+        else if (k == 7) {
+            line = 1 + int(rand() * lines)
+            for (slides = int(rand() * 5) - 2; slides > 0; slides--) print "action line-left", line
+            for (; slides < 0; slides++) print "action line-right", line
+        }
         else if (k == 8) print "action fold"
         else if (k == 9) print "action time", rand() < 0.5 ? 0 : 3 + rand() * 3
         else if (k == 10) print "action move-line", 1 + int(rand() * lines), 1 + int(rand() * lines)
@@ -143,13 +147,13 @@ awk -v n="$n" -v lines="$lines" 'BEGIN {
         else if (k == 13) print "action end"
         else if (k == 14) print "action event-on"
         else print "action least-crossing"
-        if (i % 40 == 0) printf "action save-scene at%d\naction undo\naction redo\naction save-scene again%d\n", i, i
+        if (i % 40 == 0) printf "state scene at%d\naction undo\naction redo\nstate scene again%d\n", i, i
     }
-    print "action save-scene end"
+    print "state scene end"
     for (i = 0; i < 1100; i++) print "action undo"
-    print "action save-scene begin2"
+    print "state scene begin2"
     for (i = 0; i < 1100; i++) print "action redo"
-    print "action save-scene end2\nquit"
+    print "state scene end2\nquit"
 }' >script
 check "1000 changes of the view, undone and redone" script
 check "undo of 1000 changes restores the first scene" cmp begin begin2

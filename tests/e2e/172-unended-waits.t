@@ -84,7 +84,7 @@ like "poet waits --why of an unended wait: the message says that it has not ende
     "this wait has not ended"
 
 # ---- in the viewer ----
-printf '%s\n' 'action drawer waits; state tab' 'state table waits' 'action select-row 0' 'state highlights marks' 'action drawer waits; state tab' 'action drawer none' 'action drawer path; state tab' quit >script
+printf '%s\n' 'action show-waits; state tab' 'state table waits' 'action select-row 0' 'state highlights marks' 'action show-waits; state tab' 'action drawer' 'action show-path; state tab' quit >script
 timeout 100 poet view cycle.poet --script script >log 2>&1
 is "viewer: the page shows Computing... before the answer has arrived" "$(grep -m 1 '^waits: ' log)" "waits: Computing..."
 is "viewer: the page shows rows" "$(grep '^waits: ' log | tail -n 1)" "waits: rows"
@@ -98,7 +98,7 @@ C
 poetcc -trace -g alone.c -o alone
 POET_OUTPUT=alone.poet ./alone
 until_true finished alone.poet
-printf '%s\n' 'action drawer waits; state tab' 'state table waits' 'action drawer waits; state tab' quit >script
+printf '%s\n' 'action show-waits; state tab' 'state table waits' 'action show-waits; state tab' quit >script
 timeout 100 poet view alone.poet --script script >log 2>&1
 is "viewer: a trace without waits says so after Computing..." "$(grep '^waits: ' log | tr '\n' ' ')" \
     "waits: Computing... waits: No waits between threads. "

@@ -19,24 +19,24 @@ is "poet check --json of a trace without an event: exit status 1" "$(poet check 
 cat >script <<'E2'
 action time 3
 action start
-action save-scene scene0
+state scene scene0
 action undo
 action redo
-action save-scene again0
+state scene again0
 action time 5
 action pan -200 0
 action go 20
-action save-scene scene1
+state scene scene1
 action undo
 action redo
-action save-scene again1
+state scene again1
 action end
 action time 3.5
 action pan -90 0
-action save-scene scene2
+state scene scene2
 action undo
 action redo
-action save-scene again2
+state scene again2
 quit
 E2
 check "the viewer runs the script" timeout 100 poet view run.poet --script script

@@ -79,7 +79,7 @@ closed() { ! shown "^Export diagram$"; }
 conf="$work/.config/poet/view.conf"
 kept() { sed -n "/^\[save\]/,\$s/^$1=//p" "$conf"; }
 
-view 'action go 3:20' 'action select-second 4:25' 'action save-view seen.view' 'action save'
+view 'action go 3:20' 'action select 4:25 second' 'action save-view seen.view' 'action save'
 check "the export dialog shows a preview" until_true still "^Export diagram$" $preview
 before=$(picture "^Export diagram$" $preview)
 xdotool key alt+l
@@ -92,7 +92,7 @@ check "the saved SVG of the last columns equals that of poet export" cmp last.sv
 leave
 is "the dialog's options are kept" "$(kept format) $(kept range) $(kept last)" "1 5 40"
 
-view 'action go 3:20' 'action select-second 4:25' 'action save-view seen.view' 'action save'
+view 'action go 3:20' 'action select 4:25 second' 'action save-view seen.view' 'action save'
 xdotool key alt+e
 xdotool key alt+p
 xdotool key alt+i ctrl+a

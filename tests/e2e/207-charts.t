@@ -169,7 +169,7 @@ is "an unknown chart exits with 2" "$(status poet states turns.poet --chart pie)
 . "$root/tests/e2e/display.sh"
 cat >script <<E
 action time 4
-action drawer states
+action show-states
 action fit
 state bands far
 action zoom 4 600 100

@@ -57,7 +57,7 @@ same() { # NAME FILE COMMAND...: the table in FILE is what the command prints
 poet dump family.poet --json >dump.json
 read -r locks at <<<"$(json '(.[] | select(.kind == "thread" and .name == "child").line) as $child | .[] | select(.type == "acquire" and .thread == $child) | "\(.event) \(.time_ns)"' dump.json)"
 cat >script <<E
-action drawer threads
+action show-threads
 state table tree
 action select-row 2
 state highlights marks
@@ -69,14 +69,14 @@ state table tree.all
 action select $locks
 state table tree.then
 action threads-to-event
-action drawer states
+action show-states
 state aside none
 action select-row 0
 state aside main
 action select 1:1
 action select $locks
 state aside child
-action drawer calls
+action show-calls
 action calls-shape callees
 state table callees
 action calls-by-thread
@@ -132,7 +132,7 @@ poetcc -trace -g turns.c -o turns
 POET_OUTPUT=turns.poet ./turns
 order_ends turns.poet
 last=$(poet dump turns.poet --json | json '.[] | select(.type == "exit" and .thread == 1).event')
-printf 'action drawer states\naction select-row 0\nstate aside first\naction go %s\nstate aside last\naction go 1:1\nstate aside again\nquit\n' "$last" >script
+printf 'action show-states\naction select-row 0\nstate aside first\naction go %s\nstate aside last\naction go 1:1\nstate aside again\nquit\n' "$last" >script
 timeout 200 poet view turns.poet --script script >log 2>&1
 is "of many intervals the first are listed" "$(head -n 1 first)" "T:main: the first 5000 state intervals"
 like "an event after them lists others" "$(head -n 1 last)" "^T:main: [0-9]+ state intervals? from [0-9.]+ ms on$"
@@ -150,7 +150,7 @@ gcc -g family.c -o plain -pthread
 poet record -m memory -o heap.poet -- ./plain
 deepest=$(poet memory heap.poet --by block --json | json '[.[] | select(.row)] | map(.row.unfreed_bytes) | index(100)')
 cat >script <<E
-action drawer memory
+action show-memory
 state table sites
 state aside nothing
 action memory-form blocks
@@ -188,7 +188,7 @@ pids="$pids $program"
 blocked() { poet states --created latest | grep -Eq 'T:child .*blocked'; }
 until_true blocked
 cat >script <<E
-action drawer threads
+action show-threads
 state table live
 await shown
 finished
@@ -226,7 +226,7 @@ for name in ("Time per state of the thread", "State intervals of the thread", "C
     print(name, bool(until(lambda a: a.get_name() == name)))
 print("chart", bool(until(lambda a: a.get_name().endswith(" state intervals") and a.get_role_name() != "label")))
 P
-printf 'action drawer states\naction select-row 0\n' >script
+printf 'action show-states\naction select-row 0\n' >script
 timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
     $launcher --launch-immediately &
     until dbus-send --session --print-reply --dest=org.a11y.Bus /org/a11y/bus org.a11y.Bus.GetAddress; do sleep 0.05; done >/dev/null 2>&1

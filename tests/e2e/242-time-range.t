@@ -55,17 +55,17 @@ quiet() { ! grep -q 'CRITICAL\|WARNING' log; }
 # ---- the overview by time ----
 cat >script <<'E'
 first-view
-action drawer states
+action show-states
 action fit
 state overview-bands bands
 action drag-range 0.25 0.5
 state range dragged
 state table states
-action drawer waits
+action show-waits
 state table waits
-action drawer predict
+action show-predict
 state tab predict
-action drawer states
+action show-states
 action drag-range 0.3 0.6 1-1
 state range rows
 state table rows.states
@@ -123,7 +123,7 @@ check "the viewer logs no message" quiet
 # ---- by order: from the first to the last event in between ----
 cat >script <<'E'
 action start
-action drawer states
+action show-states
 action drag-range 0.1 0.6
 state range marks
 state table marks.states
@@ -153,7 +153,7 @@ check "the viewer logs no message by order" quiet
 
 # ---- with the pointer ----
 rm bands
-printf '%s\n' first-view 'action drawer none' 'action fit' 'state overview-bands bands' 'state rows canvas' 'state positions spots' 'await dragging' \
+printf '%s\n' first-view 'action drawer' 'action fit' 'state overview-bands bands' 'state rows canvas' 'state positions spots' 'await dragging' \
     'state range pointer' 'state selection pane' 'state table pointer.states' 'await escaped' 'state range after' \
     'await rowed' 'state range row' quit >script
 poet view turns.poet --script script >log 2>&1 &

@@ -166,14 +166,14 @@ is "a trace of the installed version gives no notice" "$(poet show hang.poet 2>&
 # ---- the viewer: a switch of arrows that is saved ----
 . "$root/tests/e2e/display.sh"
 script() { timeout 300 poet view "$1" --script script >log 2>&1 || { cat log; return 1; }; }
-printf 'action go 1:1\naction save-scene on.scene\naction order-arrows\naction save-scene off.scene\nquit\n' >script
+printf 'action go 1:1\nstate scene on.scene\naction order-arrows\nstate scene off.scene\nquit\n' >script
 check "the viewer's switch of arrows works on a file" script ends.poet
 check "the viewer draws arrows at first" grep -q '^link order' on.scene
 is "the viewer draws no arrows when they are off" "$(grep -c '^link order' off.scene)" 0
 is "switching arrows off changes nothing else but the legend" "$(grep -v '^link order\|^note' on.scene | sed 1d | md5sum)" \
     "$(grep -v '^link order\|^note' off.scene | sed 1d | md5sum)"
 like "the viewer shows the legend at first" "$(cat on.scene)" '^note .*"locks|^note .*"threads"'
-printf 'action save-scene again.scene\nquit\n' >script
+printf 'state scene again.scene\nquit\n' >script
 check "the viewer starts again" script ends.poet
 is "the viewer keeps the switch of arrows" "$(grep -c '^link order' again.scene)" 0
 printf 'state status\nquit\n' >script

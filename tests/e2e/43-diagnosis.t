@@ -290,7 +290,7 @@ poet dump "$source" >dump
 event() { awk -v type="$1" '$3 == type { print $1; exit }' dump; }
 time_of() { awk -v e="$1" '$1 == e { printf "%d", $2 * 1000000 + 0.5 }' dump; }
 wait=$(event wait) wake=$(event wake)
-printf 'action go %s\naction select %s\naction select-second %s\nstate selection told\nquit\n' "$wake" "$wake" "$wait" >script
+printf 'action go %s\naction select %s\naction select %s second\nstate selection told\nquit\n' "$wake" "$wake" "$wait" >script
 poet view "$source" --script script >log 2>&1
 told() { tail -n 1 told | sed "s/.* $1 \([^ ]*\) .*/\1/"; }
 apart=$(($(time_of "$wake") - $(time_of "$wait")))

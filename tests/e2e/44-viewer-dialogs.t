@@ -122,12 +122,12 @@ until_true finished few.poet
 # The scale at which the whole run fits, whatever its duration: 10^scale ns a column.
 scale=$(figure few.poet duration_ns | awk '{ s = log($1 / 10) / log(10); print (s > 5 ? s : 5) }')
 zooms() { for i in $(seq "$1"); do echo 'action zoom 0.7 600 100'; done; }
-{ echo 'action save-scene s1'; zooms 9; echo 'action save-scene s2'; echo 'action undo'; echo 'action save-scene s3'; echo "action time $scale"; zooms 9; echo 'action save-scene s4'; echo quit; } >script
+{ echo 'state scene s1'; zooms 9; echo 'state scene s2'; echo 'action undo'; echo 'state scene s3'; echo "action time $scale"; zooms 9; echo 'state scene s4'; echo quit; } >script
 timeout 300 poet view few.poet --script script >log 2>&1
 is "a run that fits is not zoomed out further" "$(cat s2)" "$(cat s1)"
 is "a zoom without effect adds nothing to undo" "$(cat s3)" "$(cat s1)"
 is "a run that fits is not zoomed out further by time" "$(head -n 1 s4 | sed 's/.*zoom \([0-9.]*\) .*far \([01]\).*/\1 \2/')" "1.3000 0"
-{ echo 'action zoom 2 600 100'; echo 'action zoom 2 600 100'; zooms 9; echo 'action save-scene s5'; echo quit; } >script
+{ echo 'action zoom 2 600 100'; echo 'action zoom 2 600 100'; zooms 9; echo 'state scene s5'; echo quit; } >script
 timeout 300 poet view few.poet --script script >log 2>&1
 widest() { awk -v z="$(sed -n '1s/.*zoom \([0-9.]*\) .*/\1/p' s5)" 'BEGIN { exit !(z >= 1.3) }'; }
 check "zooming out from a part ends at the whole run" widest
@@ -138,7 +138,7 @@ is "the overview of a whole run by order has all of it" "$(cat f2)" "$(cat f1)"
 is "the overview of a whole run by time has all of it" "$(cat t2)" "$(cat t1)"
 
 # ---- the viewer executes what is written to the file `next`, one round after the other ----
-for i in $(seq 1500); do printf 'await go%d\nstate selection told\nstate positions spots%d\naction save-scene scene%d\nstate status\nawait read%d\n' $i $i $i $i; done >script
+for i in $(seq 1500); do printf 'await go%d\nstate selection told\nstate positions spots%d\nstate scene scene%d\nstate status\nawait read%d\n' $i $i $i $i; done >script
 { echo 'action go 40%'; cat script; echo quit; } >rounds
 # A window manager gives dialogs the focus. With this one GTK 4.8 draws no window that is transient for another: here none is.
 manager

@@ -77,11 +77,11 @@ cause=$(poet waits ring.poet --why "$until" --json | sed -n 's/.*"depth":0.*"eve
 # ---- the pane's contents, and the effects of a selection ----
 cat >script <<E
 action start
-action drawer states
+action show-states
 state table states
 action select-row 1
 state highlights marks
-action drawer waits
+action show-waits
 state table waits
 action select-row 0
 state highlights marks
@@ -89,7 +89,7 @@ action activate-row
 state selection told
 action undo
 state selection told
-action drawer path
+action show-path
 state table path
 action select-row 0
 action select $until
@@ -104,7 +104,7 @@ state overlay order
 image thick.png
 action time 7
 state overlay time
-action drawer states
+action show-states
 state bands bands
 measure memory
 quit
@@ -200,7 +200,7 @@ print(*sorted((parts[0][e] for e in ("event", "second_event")), key=key))
 print(parts[0]["event"])
 P
 mapfile -t wanted <wanted
-printf '%s\n' 'action drawer predict' 'state table could' "action select-row ${wanted[0]}" 'state highlights could-all' "action select-row $((wanted[0] + 1))" 'state highlights could-one' 'action activate-row' 'state selection could-at' \
+printf '%s\n' 'action show-predict' 'state table could' "action select-row ${wanted[0]}" 'state highlights could-all' "action select-row $((wanted[0] + 1))" 'state highlights could-one' 'action activate-row' 'state selection could-at' \
     'action show-states' 'action show-predict' 'state selection could-page' quit >script
 timeout 100 poet view two.poet --script script >log 2>&1
 like "the tab of predictions lists a lock-order inversion" "$(cat could)" '^0	[0-9]+	lock-order-inversion: potential deadlock'
@@ -231,7 +231,7 @@ print("sentence", bool(until(lambda a: a.get_name().startswith("waited "))))
 print("button", bool(until(lambda a: a.get_name() == "Go to waker" and a.get_role_name().endswith("button"))))
 P
 export launcher
-printf 'action drawer waits\naction select-row 0\n' >script
+printf 'action show-waits\naction select-row 0\n' >script
 timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
     $launcher --launch-immediately &
     until dbus-send --session --print-reply --dest=org.a11y.Bus /org/a11y/bus org.a11y.Bus.GetAddress; do sleep 0.05; done >/dev/null 2>&1

@@ -70,12 +70,11 @@ POET_OUTPUT=kinds.poet ./kinds
 until_true finished kinds.poet
 
 cat >script <<'E'
-action drawer none
 action fit
 state overlay first
 state selection state
 action tint-waits
-action drawer states
+action show-states
 action fit
 state overview-bands by-order.strips
 state overlay by-order
@@ -94,7 +93,7 @@ image cluster.png
 state overlay cluster
 state bands cluster.bands
 action undo
-action drawer none
+action drawer
 action critical-path
 action tint-waits
 state overlay off
@@ -140,7 +139,7 @@ check "the viewer logs no message" quiet
 cat >script <<'E'
 action critical-path
 action tint-waits
-action drawer states
+action show-states
 action start
 state overlay near
 action fit
@@ -176,9 +175,9 @@ is_lost() { poet blocked lost.poet 2>/dev/null | grep -q 'lost.c:8'; }
 until_true is_lost
 { kill -9 $lost; wait $lost; } 2>/dev/null
 until_true finished lost.poet
-printf '%s\n' first-view 'action save-scene opened' 'state overlay overlay' 'state overview-bands bands' 'state status opened.status' \
+printf '%s\n' first-view 'state scene opened' 'state overlay overlay' 'state overview-bands bands' 'state status opened.status' \
     'state panel opened.panel' quit >script
-opened() { timeout 100 poet view $1.poet --script script >log 2>&1 && head -n 1 opened; }
+opened() { rm -f opened && timeout 100 poet view $1.poet --script script >log 2>&1 && head -n 1 opened; }
 like "a run that does not fit opens with all of it, along time" "$(opened kinds)" ' time [1-9][0-9]* follow 0 far 1 '
 check "a run opens with its critical path" grep -q '^path ' overlay
 is "a run opens with its threads before its objects" "$(sed -n 's/^row .* \([A-Z]*\):.*/\1/p' bands | uniq | tr '\n' ' ')" "T M "

@@ -170,7 +170,7 @@ poet calls --graph --json work.poet >graph.json
 json '.[] | select(.row) | "\(.depth)\t\(.row.function)"' graph.json >graph-rows.tab
 . "$root/tests/e2e/display.sh"
 cat >script <<S
-action drawer calls
+action show-calls
 state table flat.tab
 action select-row $(row_of flat.csv idle)
 state highlights marks.txt
@@ -192,22 +192,22 @@ state table event-boxes.tab
 action calls-shape tree
 action calls-filter IDLE
 state table filtered.tab
-action save-tab filtered.svg
+action save filtered.svg tab
 action calls-shape icicle
 state table boxes.tab
 action calls-shape graph
 state table graph.tab
 action select-row $(awk -F'\t' '$1 == 0 && $2 ~ /^idle / { print NR - 1; exit }' graph-rows.tab)
 state highlights marks.txt
-action save-tab graph.svg
+action save graph.svg tab
 action calls-shape icicle
 action calls-filter main
-action save-tab boxes.svg
+action save boxes.svg tab
 action select-row $(row_of tree.csv main)
 action activate-row
 state highlights marks.txt
 state table inside.tab
-action save-tab inside.pdf
+action save inside.pdf tab
 action calls-by-thread
 state table threads.tab
 action calls-by-thread
@@ -216,9 +216,9 @@ S
 poet view --script script work.poet >view.out 2>&1
 # Two selected events are a range.
 cat >script <<S
-action drawer calls
+action show-calls
 action select $(signs 2)
-action select-second $(signs 3)
+action select $(signs 3) second
 state table between.tab
 action select 0:0
 state table whole.tab
@@ -272,7 +272,7 @@ is "the range between two selected events is less than the whole" "$(grep -c ear
 is "without selected events the figures are those of the whole run" "$(seen whole.tab)" "$(said phases.csv $columns)"
 # Keyboard and mouse in the boxes.
 {
-    printf '%s\n' 'action drawer calls' 'action calls-shape icicle' 'state table ready'
+    printf '%s\n' 'action show-calls' 'action calls-shape icicle' 'state table ready'
     for i in $(seq 300); do printf 'await look%d\nstate table seen%d\n' $i $i; done
     echo quit
 } >script

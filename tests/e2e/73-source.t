@@ -277,18 +277,18 @@ events=$(poet dump --json measured.poet | grep "\"site\":\"[^\"]*:$(line BARRIER
 there=$(poet dump --json measured.poet | grep "\"site\":\"[^\"]*:$(line CONDITION)\"" | sed 's/.*"event":"\([0-9:]*\)".*/\1/' | head -n 1)
 cat >script <<E
 action start
-action drawer source
+action show-source
 state table table
 action select-row $row
 state highlights marks
 action activate-row
 await edited
 state table selected
-action drawer states
+action show-states
 action select $there
-action drawer source
+action show-source
 state table revealed
-action save-tab page.pdf
+action save page.pdf tab
 quit
 E
 VISUAL="$work/editor" timeout 100 poet view measured.poet --script script >log 2>&1
@@ -322,7 +322,7 @@ print("files", until(lambda a: a.get_name() == "Files by share of time"))
 print("find", until(lambda a: a.get_name() == "Find in this file (Ctrl+F)"))
 P
 export launcher
-printf 'action drawer source\naction select %s\n' "$there" >script
+printf 'action show-source\naction select %s\n' "$there" >script
 timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
     $launcher --launch-immediately &
     until dbus-send --session --print-reply --dest=org.a11y.Bus /org/a11y/bus org.a11y.Bus.GetAddress; do sleep 0.05; done >/dev/null 2>&1

@@ -171,17 +171,17 @@ like "a metric sampled once is noted as such" "$curves" "sampled only once: .*vo
 
 # ---- in the viewer ----
 cat >script <<'END'
-action drawer resources
+action show-resources
 state table resources
 state curve first
 action select-row 0
 state curve second
 state selection told
-action drawer memory
+action show-memory
 state selection told
-action drawer meters
+action show-meters
 state selection told
-action drawer resources
+action show-resources
 action time 6
 state curve timed
 quit

@@ -138,7 +138,7 @@ row_of() { # row_of FUNCTION OPTION...: its row in poet calls
 }
 cat >script <<E
 action start
-action drawer calls
+action show-calls
 state overlay none
 action select-row $(($(row_of early) - 1))
 state table early
@@ -162,7 +162,7 @@ state overlay common
 action calls-shape tree
 action select-row $(($(row_of early --tree) - 1))
 state overlay deep
-action drawer none
+action drawer
 state overlay closed
 quit
 E
@@ -241,7 +241,7 @@ site() { grep -n "/\* $1 \*/" leak.c | cut -d: -f1; }
 like "report: the row of unfreed blocks has the thread's last event before the first of them" "$(poet dump --json leak.poet | grep "\"event\":\"$before\"")" \
     "\"site\":\"[^\"]*:$(site BEFORE)\""
 cat >script <<E
-action drawer memory
+action show-memory
 action select-row 0
 state selection leaked
 action undo
@@ -255,7 +255,7 @@ check "the viewer logs no message with heap data" quiet
 
 # ---- without metrics ----
 cat >script <<E
-action drawer memory
+action show-memory
 state curve empty
 quit
 E
@@ -265,7 +265,7 @@ is "an empty tab of metrics has a tooltip and does not crash" "$? $(cat empty)" 
 # ---- notes and appearance of the tabs ----
 cat >script <<E
 action calls-shape icicle
-action drawer calls
+action show-calls
 state table boxes
 quit
 E
@@ -292,19 +292,19 @@ cat >sentence.py <<'P'
 from atspi import until
 print("sentence", bool(until(lambda a: a.get_name().startswith("waited ") and "; compared since " in a.get_name() and " in main (ring.c:" in a.get_name())))
 P
-printf 'action drawer waits\naction select %s\n' "$until" >script
+printf 'action show-waits\naction select %s\n' "$until" >script
 is "AT-SPI: the sentence of a selected wait can be read" "$(reads ring.poet sentence.py)" "sentence True"
 cat >pages.py <<'P'
 from atspi import until
 print("total", bool(until(lambda a: a.get_name().startswith("Total: ") and "%" in a.get_name() and "% " not in a.get_name().split("self", 1)[1].split("%")[0])))
 print("over", bool(until(lambda a: a.get_name().startswith("No program of this run is connected: "))))
 P
-printf 'action drawer calls\nstate table shown\naction measure\n' >script
+printf 'action show-calls\nstate table shown\naction measure\n' >script
 is "AT-SPI: a total has its share once; the measurement dialog of an ended run says that no program is connected" "$(reads ring.poet pages.py | tr '\n' ' ')" "total True over True "
 cat >memory.py <<'P'
 from atspi import until
 print("given", bool(until(lambda a: a.get_name() == "All blocks were freed.")))
 P
-printf 'action drawer memory\n' >script
+printf 'action show-memory\n' >script
 is "AT-SPI: a run without unfreed blocks says so" "$(reads clean.poet memory.py)" "given True"
 done_testing

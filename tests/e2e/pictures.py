@@ -712,6 +712,10 @@ def look_at_answers(trace, browser):
 
 # ---- the viewer ----
 
+def slide_line(line, events):
+    return "\n".join([f"action {'line-left' if events > 0 else 'line-right'} {line}"] * abs(events))
+
+
 def print_script(trace, seed, count, timed=None):
     run, choose = Run(trace), random.Random(int(seed))
     scales = [3, 3.5, 4.2, 5, 5.9] if timed else [0, 3, 4.2, 5, 5.9]
@@ -722,10 +726,10 @@ def print_script(trace, seed, count, timed=None):
             print(choose.choice([
                 f"action go {choose.choice(run.ordered)}", f"action go {choose.randrange(len(run.log))}", "action page-left",
                 "action page-right", "action fold", f"action hide-line {choose.choice(run.drawn)}", "action show-all",
-                f"action shift-line {choose.choice(run.drawn)} {choose.randint(-3, 3)}", f"action time {choose.choice(scales)}",
+                slide_line(choose.choice(run.drawn), choose.randint(-3, 3)), f"action time {choose.choice(scales)}",
                 f"action move-line {choose.choice(run.drawn)} {choose.choice(run.drawn)}", "action start", "action end",
                 "action least-crossing", f"action pan {choose.randint(-400, 400)} 0", f"action zoom {choose.uniform(0.7, 1.4):.2f} 400 100"]))
-        print(f"action save-scene scene{at}\naction undo\naction redo\naction save-scene again{at}")
+        print(f"state scene scene{at}\naction undo\naction redo\nstate scene again{at}")
     print("quit")
 
 

@@ -233,12 +233,6 @@ void row_search_open(struct view *view)
     on_changed(GTK_EDITABLE(seek->entry), view);
 }
 
-void row_search_search_text(struct view *view, const char *text)
-{
-    row_search_open(view);
-    gtk_editable_set_text(GTK_EDITABLE(row_search_find(view)->entry), text);
-}
-
 /* ---- the entry ---- */
 
 static GtkWidget *row_search_new_button(struct view *view, const char *icon, const char *text,

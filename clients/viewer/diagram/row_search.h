@@ -8,7 +8,6 @@ struct view;
 
 GtkWidget *row_search_new(struct view *view); /* hidden until it is opened */
 void row_search_open(struct view *view);
-void row_search_search_text(struct view *view, const char *text); /* as if typed */
 bool row_search_is_hit(const struct view *view,
                        uint32_t line); /* whether its row's label matches the search */
 
