@@ -40,7 +40,7 @@ shot() { # TRACE SIZE THEME
     [ "$3" = dark ] && dark=true
     printf '[view]\nwidth=%s\nheight=%s\nmaximized=true\ndark=%s\n' ${2/x/ } $dark >config/poet/view.conf
     rm -f drawn seen
-    printf '%s\n' first-view 'state selection drawn' 'await seen' quit >script
+    printf '%s\n' 'state selection drawn' 'await seen' quit >script
     poet view "$1" --script script >log 2>&1 &
     until [ -s drawn ]; do sleep 0.1; done
     settle

@@ -14,7 +14,6 @@
 #include "clients/viewer/sidebar/panel.h"
 #include "clients/viewer/state/viewport.h"
 #include "clients/viewer/trace_download.h"
-#include "clients/viewer/viewer_session.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -106,13 +105,6 @@ static enum script_result script_quit(struct viewer_script *s, const struct scri
     return SCRIPT_DONE;
 }
 
-static enum script_result script_first_view(struct viewer_script *s, const struct script_command *c)
-{
-    (void)s;
-    (void)c;
-    return SCRIPT_DONE;
-}
-
 /* poet view --script FILE: runs the commands of a file, one line after another, each when all
  * responses have arrived and were drawn; commands of one line, separated by "; ", run at once. For
  * tests, measurements and demonstrations; the manual page lists actions, parts and measures. */
@@ -141,8 +133,6 @@ static const struct script_verb {
     {"finished", script_finished},
     /* closes the window */
     {"quit", script_quit},
-    /* as the first line: the run opens as without a script; otherwise at its end, in marks */
-    {"first-view", script_first_view},
 };
 
 /* Returns false if the command is to be repeated later. */
@@ -176,11 +166,12 @@ static bool viewer_script_run_line(struct viewer_script *s, const char *line)
     return done;
 }
 
-/* Returns whether all requests were answered. */
+/* Returns whether the run is shown as it opens, and all requests were answered. */
 static bool script_is_settled(const struct view *view)
 {
     const struct server_link *l = &view->server_link;
-    return l->has_run && !l->opening && !l->more && !analysis_pane_is_busy((struct view *)view) &&
+    return l->has_run && !l->opening && !l->more && !view->diagram_view.whole &&
+           !analysis_pane_is_busy((struct view *)view) &&
            !overview_overlay_is_busy((struct view *)view) &&
            !range_ends_is_busy((struct view *)view) && !path_overlay_is_busy((struct view *)view) &&
            !function_highlight_is_busy((struct view *)view) &&
@@ -240,8 +231,6 @@ void viewer_script_run(struct view *view, const char *file)
     }
     s->view = view;
     s->lines = g_strsplit(g_strchomp(text), "\n", -1);
-    if (g_strcmp0(s->lines[0], "first-view") != 0)
-        viewer_session_open_at_end(view);
     g_timeout_add_full(G_PRIORITY_DEFAULT, 1, on_turn, s, free_script);
     gtk_widget_add_tick_callback(view->canvas, on_frame, s, NULL);
     g_free(text);

@@ -109,7 +109,6 @@ struct viewer_session {
     gint64 map_us; /* time of the last request of the overview map */
     uint32_t connected; /* programs, according to the list of runs */
     guint quiet; /* timer: the run has stopped growing */
-    bool at_end; /* runs open at their end, in marks */
     struct view_state_range range; /* that the next run opens with */
 };
 
@@ -121,8 +120,6 @@ static struct viewer_session *session_state(struct view *view)
     struct viewer_session *state = viewer_addons_find(&view->addons, &viewer_session_addon);
     return state ? state : viewer_addons_add(&view->addons, &viewer_session_addon);
 }
-
-void viewer_session_open_at_end(struct view *view) { session_state(view)->at_end = true; }
 
 void viewer_session_open_range(struct view *view, int64_t from_ns, int64_t to_ns)
 {
@@ -159,7 +156,7 @@ static void on_run(void *user)
     session_state(view)->connected = view_metadata(view)->run.connected;
     session_clear_view(view);
     view->diagram_view.fresh = true;
-    view->diagram_view.whole = !session_state(view)->at_end;
+    view->diagram_view.whole = true;
     view->viewport.place = (struct view_state){.anchor = ANCHOR_END,
                                                .follow = true,
                                                .zoom = VIEWPORT_INITIAL_ZOOM,

@@ -11,8 +11,6 @@ struct view;
 /* their user pointer: a struct view */
 extern const struct server_link_callbacks viewer_session_callbacks;
 
-/* From here on, runs open at their end, in marks, instead of showing the whole run. */
-void viewer_session_open_at_end(struct view *view);
 /* Selects this range of the run that is opened next, and zooms to it if the run has ended. */
 void viewer_session_open_range(struct view *view, int64_t from_ns, int64_t to_ns);
 

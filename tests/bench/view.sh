@@ -20,9 +20,9 @@ display() { # a screen for the viewer; false: none to be had
     printf '[view]\nwidth=1900\nheight=1040\npanel=false\n' >.config/poet/view.conf
 }
 
-# view SOURCE NAME: runs the script of standard input, a row for each figure that it prints
+# view SOURCE NAME: runs the script of standard input from the end of the run, in marks; a row for each figure that it prints
 view() {
-    cat >script
+    { echo 'action time 0; action end'; cat; } >script
     poet view "$1" --script script 2>view.log | while IFS=: read -r what value; do
         row "$2: $what" "${value# }"
     done

@@ -16,6 +16,7 @@ until_true finished work.poet
     unique_by(.on | first_word)[] | "\(.event)\t\(.on)"' >events
 {
     echo 'action show-event'
+    echo 'action time 0; action end'
     while IFS=$'\t' read -r at _; do printf 'action go %s\nstate panel said.%s\n' "$at" "${at/:/-}"; done <events
     printf 'action show-calls\nstate table flat.tab\naction calls-shape file\nstate table file.tab\naction save file.svg tab\naction calls-shape category\nstate table category.tab\naction calls-shape flat\nstate table again.tab\nquit\n'
 } >script

@@ -38,7 +38,7 @@ gdb_does() { # COMMAND...: each one at a prompt
 # view LINE...: runs these lines as a script of the viewer
 view() {
     rm -f closed words typescript
-    printf '%s\n' "$@" quit >script
+    printf '%s\n' 'action time 0; action end' "$@" quit >script
     timeout 200 poet view stops.poet --script script >log 2>&1 &
     viewer=$!
     pids="$pids $viewer"
@@ -70,7 +70,7 @@ mkdir other
 cp stops.poet other/
 mv stops.poet-breaks other/ 2>/dev/null
 (cd other && TERMINAL="$work/terminal -title 'the order'" && export TERMINAL &&
-    rm -f ../closed ../words ../typescript && printf '%s\n' "action select $at" "action go $at" "action debug" "await ../closed" quit >script &&
+    rm -f ../closed ../words ../typescript && printf '%s\n' 'action time 0; action end' "action select $at" "action go $at" "action debug" "await ../closed" quit >script &&
     exec timeout 200 poet view stops.poet --script script >../log 2>&1) &
 viewer=$!
 pids="$pids $viewer"

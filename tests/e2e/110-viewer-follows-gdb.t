@@ -20,7 +20,7 @@ print(of[3]["event"], of[12]["event"], other[-1]["event"])')
 
 view() { # view TRACE SCRIPT-LINE...
     local trace=$1
-    printf '%s\n' "${@:2}" quit >"$trace.script"
+    printf '%s\n' 'action time 0; action end' "${@:2}" quit >"$trace.script"
     timeout 200 poet view "$trace" --script "$trace.script" >"$trace.log" 2>&1 &
     pids="$pids $!"
 }
@@ -28,7 +28,7 @@ view() { # view TRACE SCRIPT-LINE...
 shown() { printf '%s\n' "await $1.come" "state selection $1.state" "state highlights $1.marks" "state positions $1.spots" "state status" "image $1.done"; }
 look() { printf 'shell touch %s.come; until [ -s %s.done ]; do sleep 0.05; done' "$1" "$1"; }
 mapfile -t lines < <(shown first && shown second && shown third && shown off && shown end)
-view stops.poet "touch ready" "${lines[@]}"
+view stops.poet "${lines[@]}"
 viewer=$!
 view other.poet "await end.done" "state selection other.state"
 other=$!

@@ -45,7 +45,7 @@ poet dump work.poet --json | sed -n 's/^{"event":"\([0-9:]*\)".*"state":"ordered
 n=$(wc -l <events)
 awk -v n="$n" 'BEGIN { srand(7); for (i = 0; i < 200; i++) print 1 + int(rand() * n), 1 + int(rand() * n) }' |
     awk 'NR == FNR { at[NR] = $0; next } $1 != $2 { print at[$1], at[$2] }' events - >pairs
-while read -r a b; do printf 'action go %s\naction select %s second\nstate selection told\n' "$a" "$b"; done <pairs >script
+{ echo 'action time 0; action end'; while read -r a b; do printf 'action go %s\naction select %s second\nstate selection told\n' "$a" "$b"; done <pairs; } >script
 echo quit >>script
 check "200 pairs of events are selected" script
 awk '{ print $2, $4, $14 }' told | sed 's/ 0$/ before/; s/ 1$/ after/; s/ 2$/ concurrent/; s/ 3$/ same/' >got
@@ -71,7 +71,7 @@ sed "s/\$/ $at/" events | poet order work.poet - | sort | uniq -c |
 is "counts of related events are those of poet order" "$(cat got)" "$(cat want)"
 
 # ---- search ----
-printf 'action find step 14\nstate selection found\naction find sem_post\nstate selection found\naction find work.c:17\nstate selection found\naction find nothing such\nstate selection found\nquit\n' >script
+printf 'action time 0; action end\naction find step 14\nstate selection found\naction find sem_post\nstate selection found\naction find work.c:17\nstate selection found\naction find nothing such\nstate selection found\nquit\n' >script
 check "four searches run" script
 hits() { sed -n "$1p" found | sed 's/.*hits \([0-9]*\) .*/\1/'; }
 is "search by text finds the events of poet dump" "$(hits 1)" "$(poet dump work.poet | grep -c 'step 14')"
@@ -80,7 +80,7 @@ is "search by call site finds the events of poet dump" "$(hits 3)" "$(poet dump 
 is "search without a match finds none" "$(hits 4)" 0
 
 # ---- steps in the recorded order ----
-{ echo 'action start'; echo 'action go 1:1'; for _ in $(seq 120); do echo 'action recorded-on'; echo 'state selection steps'; done; echo quit; } >script
+{ echo 'action time 0; action end'; echo 'action start'; echo 'action go 1:1'; for _ in $(seq 120); do echo 'action recorded-on'; echo 'state selection steps'; done; echo quit; } >script
 check "120 steps in the recorded order" script
 awk 'NR == FNR { at[$1] = NR; next } $2 != "none" { if (last && (at[$2] <= last || at[$2] > last + 2)) print $2; last = at[$2] }' \
     events steps >astray
@@ -88,7 +88,7 @@ is "each step selects the next synchronization point of the dump" "$(cat astray)
 is "each of 120 steps selects another event" "$(awk '{ print $2 }' steps | sort -u | wc -l)" 120
 
 # ---- export from the viewer ----
-printf '%s\n' 'action go 5:20' 'action hide-line 3' 'action move-line 6 2' 'action zoom 1.2 300 100' 'action save-view a.view' 'action save a.pdf seen' \
+printf '%s\n' 'action time 0; action end' 'action go 5:20' 'action hide-line 3' 'action move-line 6 2' 'action zoom 1.2 300 100' 'action save-view a.view' 'action save a.pdf seen' \
     'action save a.svg seen' 'action time 5' 'action save-view b.view' 'action save b.png seen' 'action save c.pdf whole' quit >script
 check "the viewer exports diagrams" script
 poet export work.poet --view a.view -o a2.pdf && poet export work.poet --view a.view -o a2.svg &&
@@ -124,7 +124,7 @@ is "an error of the remote server that arrives in two pieces is printed whole" \
 # ---- undo and redo ----
 lines=$(poet dump work.poet --json | grep -c '"line":[0-9]')
 awk -v n="$n" -v lines="$lines" 'BEGIN {
-    srand(11); print "state scene begin"
+    srand(11); print "action time 0; action end\nstate scene begin"
     for (i = 1; i <= 1000; i++) {
         k = int(rand() * 16)
         if (k == 0) print "action pan", int(rand() * 600) - 300, 0
@@ -151,7 +151,7 @@ awk -v n="$n" -v lines="$lines" 'BEGIN {
     }
     print "state scene end"
     for (i = 0; i < 1100; i++) print "action undo"
-    print "state scene begin2"
+    print "action redo\naction redo\nstate scene begin2" # the first two changes leave the overview
     for (i = 0; i < 1100; i++) print "action redo"
     print "state scene end2\nquit"
 }' >script
@@ -175,7 +175,7 @@ for how in stall cut garble; do
         python3 "$root/tests/e2e/relay.py" "$work/relay.sock" "$XDG_RUNTIME_DIR/poet.sock" $how $bytes & relay=$!
         pids="$pids $relay"
         until_true test -S relay.sock
-        printf 'action go 20%%\naction go 70%%\naction page-left\naction fit\naction undo\n' >script
+        printf 'action time 0; action end\naction go 20%%\naction go 70%%\naction page-left\naction fit\naction undo\n' >script
         poet view "unix:$work/relay.sock" --script script >log 2>&1 & viewer=$!
         pids="$pids $viewer"
         until_true shown "."
@@ -193,13 +193,13 @@ done
 # ---- an event that is gone to while an earlier scroll is still taken into account ----
 endpoint=unix:$XDG_RUNTIME_DIR/poet.sock
 rm -f visible selected
-printf 'action go 5:20\nstate positions visible\nstate selection selected\nquit\n' >script
+printf 'action time 0; action end\naction go 5:20\nstate positions visible\nstate selection selected\nquit\n' >script
 timeout 300 poet view "$endpoint" --script script >log 2>&1
 sed -n 's/.* colours //p' selected | tr ' ' '\n' | sed 's/=.*//' | grep ^5: | sort >loaded
 beyond=$(awk '$1 == "event" { print $2 }' visible | sort | comm -23 loaded - | sort -t: -k2n | tail -n 1)
 check "events beyond the visible part are loaded" test -n "$beyond"
 rm -f selected gone
-printf 'action go 5:20\nstate selection there\nawait stopped\naction pan 1 0; action go %s; state selection gone\nstate selection selected\nquit\n' "$beyond" >script
+printf 'action time 0; action end\naction go 5:20\nstate selection there\nawait stopped\naction pan 1 0; action go %s; state selection gone\nstate selection selected\nquit\n' "$beyond" >script
 timeout 300 poet view "$endpoint" --script script >log 2>&1 & viewer=$!
 pids="$pids $viewer"
 until_true test -s there

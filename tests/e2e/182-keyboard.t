@@ -31,7 +31,7 @@ until_true finished few.poet
 
 # (more rounds than fit into a minute)
 rounds() { for i in $(seq 2000); do printf 'await go%d\nstate selection told\n' $i; done; }
-{ printf '%s\n' 'action start' 'await time' 'action time 5'; rounds; } >script
+{ printf '%s\n' 'action time 0; action end' 'action start' 'await time' 'action time 5'; rounds; } >script
 : >told
 poet view few.poet --script script >log 2>&1 &
 viewer=$!
@@ -71,7 +71,7 @@ wait $viewer 2>/dev/null
 start_server -o again.poet -q
 ./few
 until_true finished again.poet
-{ printf '%s\n' 'action start' 'await ready' 'state selection begun'
+{ printf '%s\n' 'action time 0; action end' 'action start' 'await ready' 'state selection begun'
     for i in $(seq 2000); do printf 'await seen%d\nstate overview-bands strips\nstate selection looked\n' $i; done; } >script
 : >looked
 poet view "unix:$XDG_RUNTIME_DIR/poet.sock" --script script >log 2>&1 &

@@ -31,7 +31,7 @@ stop_server
 
 # The viewer executes what is written to the file `next`, one round after the other; keys and clicks come in between.
 for i in $(seq 1500); do printf 'await go%d\nstate selection told\nstate positions spots%d\nstate scene scene%d\nawait read%d\n' $i $i $i $i; done >script
-{ echo 'action go 40%'; cat script; echo quit; } >rounds
+{ echo 'action time 0; action end'; echo 'action go 40%'; cat script; echo quit; } >rounds
 poet view work.poet --script rounds >log 2>&1 &
 viewer=$!
 pids="$pids $viewer"

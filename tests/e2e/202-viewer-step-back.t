@@ -17,6 +17,7 @@ is "poet check --json of a trace without an event: exit status 1" "$(poet check 
 
 . "$root/tests/e2e/display.sh"
 cat >script <<'E2'
+action time 0; action end
 action time 3
 action start
 state scene scene0

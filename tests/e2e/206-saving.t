@@ -29,7 +29,7 @@ until_true finished work.poet
 stop_server
 
 # ---- a view selects the rows, an option the range ----
-printf '%s\n' 'action go 3:20' 'action hide-line 2' 'action save-view a.view' quit >script
+printf '%s\n' 'action time 0; action end' 'action go 3:20' 'action hide-line 2' 'action save-view a.view' quit >script
 timeout 60 poet view work.poet --script script >log 2>&1
 check "the viewer saves a view" test -s a.view
 columns() { poet export work.poet --no-title --no-legend "$@" -o c.svg && grep -c '<title>' c.svg; }
@@ -55,7 +55,7 @@ echo 'void gtk_window_set_transient_for(void *a, void *b) { (void)a; (void)b; }'
 gcc -shared -fPIC alone.c -o alone.so
 mkdir -p "$work/home"
 view() { # SCRIPT LINES...
-    printf '%s\n' "$@" >script
+    printf '%s\n' 'action time 0; action end' "$@" >script
     LD_PRELOAD=$work/alone.so TMPDIR="$work/home" poet view work.poet --script script >log 2>&1 &
     viewer=$!
     pids="$pids $viewer"
@@ -156,7 +156,7 @@ print("text", bool(text), bool(until(lambda a: a.get_name() == "Preview of the t
       and "T:main" in Atspi.Text.get_text(a, 0, Atspi.Text.get_character_count(a)))))
 P
 rm -f "$conf"
-printf '%s\n' 'action go 3:20' 'action panel' 'action save' >script # without the panel there are fewer widgets to search
+printf '%s\n' 'action time 0; action end' 'action go 3:20' 'action panel' 'action save' >script # without the panel there are fewer widgets to search
 export launcher
 timeout 100 dbus-run-session -- bash -c 'export GTK_A11Y=atspi
     $launcher --launch-immediately &

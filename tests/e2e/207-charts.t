@@ -168,6 +168,7 @@ is "an unknown chart exits with 2" "$(status poet states turns.poet --chart pie)
 # ---- state bands below the overview ----
 . "$root/tests/e2e/display.sh"
 cat >script <<E
+action time 0; action end
 action time 4
 action show-states
 action fit

@@ -132,7 +132,7 @@ poetcc -trace -g turns.c -o turns
 POET_OUTPUT=turns.poet ./turns
 order_ends turns.poet
 last=$(poet dump turns.poet --json | json '.[] | select(.type == "exit" and .thread == 1).event')
-printf 'action show-states\naction select-row 0\nstate aside first\naction go %s\nstate aside last\naction go 1:1\nstate aside again\nquit\n' "$last" >script
+printf 'action time 0; action end\naction show-states\naction select-row 0\nstate aside first\naction go %s\nstate aside last\naction go 1:1\nstate aside again\nquit\n' "$last" >script
 timeout 200 poet view turns.poet --script script >log 2>&1
 is "of many intervals the first are listed" "$(head -n 1 first)" "T:main: the first 5000 state intervals"
 like "an event after them lists others" "$(head -n 1 last)" "^T:main: [0-9]+ state intervals? from [0-9.]+ ms on$"

@@ -54,7 +54,6 @@ quiet() { ! grep -q 'CRITICAL\|WARNING' log; }
 
 # ---- the overview by time ----
 cat >script <<'E'
-first-view
 action show-states
 action fit
 state overview-bands bands
@@ -122,6 +121,7 @@ check "the viewer logs no message" quiet
 
 # ---- by order: from the first to the last event in between ----
 cat >script <<'E'
+action time 0; action end
 action start
 action show-states
 action drag-range 0.1 0.6
@@ -153,7 +153,7 @@ check "the viewer logs no message by order" quiet
 
 # ---- with the pointer ----
 rm bands
-printf '%s\n' first-view 'action drawer' 'action fit' 'state overview-bands bands' 'state rows canvas' 'state positions spots' 'await dragging' \
+printf '%s\n' 'action drawer' 'action fit' 'state overview-bands bands' 'state rows canvas' 'state positions spots' 'await dragging' \
     'state range pointer' 'state selection pane' 'state table pointer.states' 'await escaped' 'state range after' \
     'await rowed' 'state range row' quit >script
 poet view turns.poet --script script >log 2>&1 &

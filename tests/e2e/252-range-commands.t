@@ -64,7 +64,6 @@ check "a web page of the range is written" poet export turns.poet --from ${from}
 
 # ---- the viewer ----
 cat >script <<'S'
-first-view
 state overview-bands bands
 state range opened
 action fit

@@ -228,7 +228,7 @@ awk 'NR % 97 == 1' events >some
 chosen=$(sed -n "$(($(wc -l <some) / 2 + 1))p" some) # the last events may come after all others
 read -r event < <(sed "s|^|$chosen |" events | poet order clocks.poet - 2>/dev/null |
     paste - events | awk '$1 == "unknown" { print $2 }')
-printf 'action go %s\naction select %s second\nstate selection asked\nquit\n' "$chosen" "$event" >script
+printf 'action time 0; action end\naction go %s\naction select %s second\nstate selection asked\nquit\n' "$chosen" "$event" >script
 check "the viewer selects events of the trace" timeout 300 poet view clocks.poet --script script
 like "the viewer's relation is unknown" "$(cat asked)" "related 4 "
 is "the viewer counts as many unknown events as poet order" "$(sed 's/.* unknown \([0-9]*\) .*/\1/' asked)" \

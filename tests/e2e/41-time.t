@@ -207,14 +207,14 @@ like "Perfetto: a blocked thread waits until the end" "$(python3 nests.py deadlo
 # ---- the viewer: by time, and the overview ----
 . "$root/tests/e2e/display.sh"
 script() { timeout 300 poet view run.poet --script script >script.log 2>&1; }
-# A file opens at its end; scene-N has the events in view, in the order of the diagram.
-printf '%s\n' 'action time 5' 'state scene s1' 'action page-left' 'state scene s2' 'action page-left' 'state scene s3' 'action start' 'state scene s4' \
+# From the end of the run on; sN has the events in view, in the order of the diagram.
+printf '%s\n' 'action time 0; action end' 'action time 5' 'state scene s1' 'action page-left' 'state scene s2' 'action page-left' 'state scene s3' 'action start' 'state scene s4' \
     'action time 4' 'state scene s5' 'action page-right' 'state scene s6' 'action go 50%' 'state scene s7' 'action time 7' 'state scene s8' quit >script
 check "the viewer shows a file by time" script
 is "the viewer by time: times grow to the right of the anchor and shrink to its left" \
     "$(by_time scenes dump.json s1 s2 s3 s4 s5 s6 s7 s8)" "0 wrong, many events"
 
-printf '%s\n' 'action fit' 'state overview-bands b1' 'action time 4' 'state overview-bands b2' 'action zoom 3 600 100' 'state overview-bands b3' 'action zoom-into 0.5' 'state scene near' \
+printf '%s\n' 'action time 0; action end' 'action fit' 'state overview-bands b1' 'action time 4' 'state overview-bands b2' 'action zoom 3 600 100' 'state overview-bands b3' 'action zoom-into 0.5' 'state scene near' \
     'action zoom 0.1 500 100' 'state overview-bands b4' quit >script
 rm -f b?
 check "the viewer shows the overview of a file" script
@@ -227,7 +227,7 @@ set -- $(range b2) $(range b3)
 check "the overview: zooming in shows a part" test "$3" -ge "$1" -a "$4" -le "$2" -a $(($4 - $3)) -lt $((($2 - $1) / 2))
 is "the overview: entering a part shows marks" "$(grep -c '^mark' near | grep -vx 0 >/dev/null && echo yes)" yes
 check "the overview is restored after entering a part" test -n "$(range b4)"
-printf '%s\n' 'action time 5' 'action line-left 1' 'state status' quit >script
+printf '%s\n' 'action time 0; action end' 'action time 5' 'action line-left 1' 'state status' quit >script
 script
 like "by time the viewer refuses to scroll a single line" "$(cat script.log)" 'Lines cannot be slid on the time scale'
 done_testing

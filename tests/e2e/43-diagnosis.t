@@ -241,7 +241,7 @@ for e in $chosen; do
 done >wanted
 
 . "$root/tests/e2e/display.sh"
-{ for e in $chosen; do printf 'action select %s\nstate selection counted\n' "$e"; done; echo quit; } >script
+{ echo 'action time 0; action end'; for e in $chosen; do printf 'action select %s\nstate selection counted\n' "$e"; done; echo quit; } >script
 poet view "$source" --script script >log 2>&1
 sed -E 's/^ *selected ([^ ]*) .* before ([0-9]+) after ([0-9]+) concurrent ([0-9]+) .* unknown ([0-9]+) .*/\1 \2 \3 \4 \5/' counted >got
 is "six events are selected" "$(wc -l <got)" 6
@@ -290,7 +290,7 @@ poet dump "$source" >dump
 event() { awk -v type="$1" '$3 == type { print $1; exit }' dump; }
 time_of() { awk -v e="$1" '$1 == e { printf "%d", $2 * 1000000 + 0.5 }' dump; }
 wait=$(event wait) wake=$(event wake)
-printf 'action go %s\naction select %s\naction select %s second\nstate selection told\nquit\n' "$wake" "$wake" "$wait" >script
+printf 'action time 0; action end\naction go %s\naction select %s\naction select %s second\nstate selection told\nquit\n' "$wake" "$wake" "$wait" >script
 poet view "$source" --script script >log 2>&1
 told() { tail -n 1 told | sed "s/.* $1 \([^ ]*\) .*/\1/"; }
 apart=$(($(time_of "$wake") - $(time_of "$wait")))

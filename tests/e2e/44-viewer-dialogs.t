@@ -131,7 +131,7 @@ is "a run that fits is not zoomed out further by time" "$(head -n 1 s4 | sed 's/
 timeout 300 poet view few.poet --script script >log 2>&1
 widest() { awk -v z="$(sed -n '1s/.*zoom \([0-9.]*\) .*/\1/p' s5)" 'BEGIN { exit !(z >= 1.3) }'; }
 check "zooming out from a part ends at the whole run" widest
-{ echo 'action fit'; echo 'state overview-bands f1'; zooms 4; echo 'action zoom 3 1100 100'; zooms 9; echo 'state overview-bands f2'
+{ echo 'action time 0; action end'; echo 'action fit'; echo 'state overview-bands f1'; zooms 4; echo 'action zoom 3 1100 100'; zooms 9; echo 'state overview-bands f2'
   echo 'action time 5'; echo 'action fit'; echo 'state overview-bands t1'; zooms 4; echo 'action zoom 3 1100 100'; zooms 9; echo 'state overview-bands t2'; echo quit; } >script
 timeout 300 poet view work.poet --script script >log 2>&1
 is "the overview of a whole run by order has all of it" "$(cat f2)" "$(cat f1)"
@@ -139,7 +139,7 @@ is "the overview of a whole run by time has all of it" "$(cat t2)" "$(cat t1)"
 
 # ---- the viewer executes what is written to the file `next`, one round after the other ----
 for i in $(seq 1500); do printf 'await go%d\nstate selection told\nstate positions spots%d\nstate scene scene%d\nstate status\nawait read%d\n' $i $i $i $i; done >script
-{ echo 'action go 40%'; cat script; echo quit; } >rounds
+{ echo 'action time 0; action end'; echo 'action go 40%'; cat script; echo quit; } >rounds
 # A window manager gives dialogs the focus. With this one GTK 4.8 draws no window that is transient for another: here none is.
 manager
 echo 'void gtk_window_set_transient_for(void *a, void *b) { (void)a; (void)b; }' >alone.c

@@ -323,7 +323,7 @@ if command -v chromium >/dev/null; then in_a_browser; else skip "chromium, the b
 
 # ---- export from the viewer ----
 . "$root/tests/e2e/display.sh"
-printf '%s\n' 'action go 3:3' 'action save-view a.view' 'action save a.html seen' quit >script
+printf '%s\n' 'action time 0; action end' 'action go 3:3' 'action save-view a.view' 'action save a.html seen' quit >script
 check "the viewer exports a page" timeout 300 poet view prodcons.poet --script script
 poet export prodcons.poet -o b.html --view a.view
 check "the viewer's page equals that of poet export --view" cmp a.html b.html

@@ -103,7 +103,7 @@ figure_of() { sed -n "1s/.* $1 \([^ ]*\).*/\1/p" rows$round; }
 nth() { sed -n "$(($1 + 1))p" rows$round; }
 mark() { grep -c " $1\$\| $1 " rows$round; }
 
-{ echo 'action start'; rounds; } >script
+{ echo 'action time 0; action end'; echo 'action start'; rounds; } >script
 poet view many.poet --script script >log 2>&1 &
 viewer=$!
 pids="$pids $viewer"

@@ -332,7 +332,7 @@ poetcc -trace -g crowd.c -o crowd
 POET_OUTPUT=crowd.poet ./crowd
 until_true finished crowd.poet
 . "$root/tests/e2e/display.sh"
-printf '%s\n' 'action busy-rows' 'state rows busy' 'action fit' 'state rows whole' 'action fit' quit >script
+printf '%s\n' 'action time 0; action end' 'action busy-rows' 'state rows busy' 'action fit' 'state rows whole' 'action fit' quit >script
 check "the viewer shows a run of 300 threads" timeout 60 poet view crowd.poet --script script
 rows_of() { sed -n 's/^rows \([0-9]*\) .*/\1/p' "$1"; }
 check "the end of the run has rows of the last few threads" test "$(rows_of busy)" -gt 1 -a "$(rows_of busy)" -lt 80

@@ -70,6 +70,7 @@ POET_OUTPUT=kinds.poet ./kinds
 until_true finished kinds.poet
 
 cat >script <<'E'
+action time 0; action end
 action fit
 state overlay first
 state selection state
@@ -137,6 +138,7 @@ check "the viewer logs no message" quiet
 
 # The overlay survives the change between overview and marks.
 cat >script <<'E'
+action time 0; action end
 action critical-path
 action tint-waits
 action show-states
@@ -175,7 +177,7 @@ is_lost() { poet blocked lost.poet 2>/dev/null | grep -q 'lost.c:8'; }
 until_true is_lost
 { kill -9 $lost; wait $lost; } 2>/dev/null
 until_true finished lost.poet
-printf '%s\n' first-view 'state scene opened' 'state overlay overlay' 'state overview-bands bands' 'state status opened.status' \
+printf '%s\n' 'state scene opened' 'state overlay overlay' 'state overview-bands bands' 'state status opened.status' \
     'state panel opened.panel' quit >script
 opened() { rm -f opened && timeout 100 poet view $1.poet --script script >log 2>&1 && head -n 1 opened; }
 like "a run that does not fit opens with all of it, along time" "$(opened kinds)" ' time [1-9][0-9]* follow 0 far 1 '

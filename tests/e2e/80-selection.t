@@ -137,6 +137,7 @@ row_of() { # row_of FUNCTION OPTION...: its row in poet calls
     poet calls long.poet --csv "$@" | tail -n +2 | grep -n "^\"*$name (" | head -n 1 | cut -d: -f1
 }
 cat >script <<E
+action time 0; action end
 action start
 action show-calls
 state overlay none

@@ -719,6 +719,7 @@ def slide_line(line, events):
 def print_script(trace, seed, count, timed=None):
     run, choose = Run(trace), random.Random(int(seed))
     scales = [3, 3.5, 4.2, 5, 5.9] if timed else [0, 3, 4.2, 5, 5.9]
+    print("action time 0; action end")
     if timed:
         print(f"action time {choose.choice(scales)}")
     for at in range(int(count)):
