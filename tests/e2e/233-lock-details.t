@@ -38,7 +38,7 @@ thread=$(poet states queue.poet --json | sed -n 's/.*"thread":"T:main".*"lines":
 
 cat >script <<E
 action start
-action drawer locks
+action show-locks
 state table table
 action select-row 0
 state aside details
