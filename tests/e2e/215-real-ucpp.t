@@ -11,7 +11,7 @@ if ! command -v u++ >/dev/null; then
 fi
 sources=$root/tests/e2e/ucpp
 six="semaphores accepting waiting coroutines fibonacci inside"
-more="locks kernelsem timeouts exceptions clusters threads io inlined held printing"
+more="locks kernelsem timeouts exceptions clusters threads io inlined held printing generators"
 
 kernels="-nomulti,-debug -nomulti,-nodebug,-O2 -multi,-debug -multi,-nodebug,-O2"
 for kernel in $kernels; do
@@ -34,7 +34,7 @@ for kernel in $kernels; do
         [ "$kernel" != -nomulti,-debug ] || [ -z "${POET_TEST_KEEP-}" ] ||
             poet dump --json "$program.poet" | python3 "$sources/sent.py" >"$POET_TEST_KEEP/$program.sent"
     done
-    is "sixteen programs, 5 runs each, $options: status, poet check, the lines of the reference" "$bad" ""
+    is "seventeen programs, 5 runs each, $options: status, poet check, the lines of the reference" "$bad" ""
 done
 
 # ---- waits for I/O, with what comes through pipes ----

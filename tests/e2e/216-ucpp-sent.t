@@ -1,5 +1,5 @@
 #!/bin/bash
-# What sixteen programs of real µC++ sent, kept as text and sent again: events of all kinds of ucpp.conf, where there is no
+# What programs of real µC++ sent, kept as text and sent again: events of all kinds of ucpp.conf, where there is no
 # u++. (215-real-ucpp.t makes these texts: POET_TEST_KEEP=DIRECTORY.)
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
