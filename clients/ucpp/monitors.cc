@@ -76,11 +76,11 @@ WRAP(void, _ZN3UPP17uSerialDestructorD1Ev, UPP::uSerialDestructor *self)
 
 /* ---- calls of members ---- */
 
-static void member_enter(section &s, object *o, const char *site)
+static void member_enter(section &s, object *o, const void *member, const char *site)
 {
     object *stack = s.stack();
     poet_line_t from = place_of(stack);
-    if (!visit_begin(stack, o))
+    if (!visit_begin(stack, o, member))
         return;
     if (from == o->line) {
         mark(s.self, from, ENTER, site);
@@ -91,16 +91,20 @@ static void member_enter(section &s, object *o, const char *site)
 }
 
 /* (One of the library whose beginning was not seen is left in between: a filebuf's.) */
-static void member_leave(const char *site)
+static void member_leave(const void *member, const char *site)
 {
     section s;
     object *stack = s.self ? s.stack() : nullptr;
     if (!stack || !stack->innermost)
         return;
-    bool deleted = object_is_deleted(stack->innermost->in);
-    if (!deleted && stack->innermost->in != object_find(&s.task->getSerial()))
+    const object *in = stack->innermost->in;
+    if (stack->innermost->member != member)
         return;
+    bool deleted = object_is_deleted(in);
     poet_line_t from = place_of(stack);
+    if (!deleted && in != object_find(&s.task->getSerial()))
+        mark_violation(s.self, from, site,
+                       "this is not the mutex object that the task entered last", in);
     visit_end(stack);
     poet_line_t to = place_of(stack);
     if (deleted || to == from)
@@ -114,6 +118,7 @@ static void member_leave(const char *site)
 class member_call
 {
     UPP::uSerial *mutex;
+    const void *member;
     const char *site;
 
     /* Returns the line to which the task is about to go; 0: it is there. */
@@ -131,7 +136,8 @@ class member_call
   public:
     bool entered;
 
-    member_call(UPP::uSerial *mutex, const char *site) : mutex(mutex), site(site), entered(false)
+    member_call(UPP::uSerial *mutex, const void *member, const char *site)
+        : mutex(mutex), member(member), site(site), entered(false)
     {
         turn_await(petition(), ENTERED);
     }
@@ -141,7 +147,7 @@ class member_call
         section s;
         object *o = s.self ? object_of_mutex(mutex, s.self) : nullptr;
         if (o && entered)
-            member_enter(s, o, site);
+            member_enter(s, o, member, site);
         else if (o)
             mark(s.self, place_of(s.stack()), FAILED, site, o);
     }
@@ -150,14 +156,14 @@ class member_call
 WRAP(void, _ZN3UPP13uSerialMemberC1ERNS_7uSerialER16uBasePrioritySeqi, UPP::uSerialMember *self,
      UPP::uSerial *mutex, uBasePrioritySeq *queue, int position)
 {
-    member_call call(mutex, code_call_of_member(SITE, FRAME, object_class(mutex)));
+    member_call call(mutex, self, code_call_of_member(SITE, FRAME, object_class(mutex)));
     __real__ZN3UPP13uSerialMemberC1ERNS_7uSerialER16uBasePrioritySeqi(self, mutex, queue, position);
     call.entered = true;
 }
 
 WRAP(void, _ZN3UPP13uSerialMemberD1Ev, UPP::uSerialMember *self)
 {
-    member_leave(SITE);
+    member_leave(self, SITE);
     __real__ZN3UPP13uSerialMemberD1Ev(self);
 }
 

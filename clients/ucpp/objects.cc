@@ -138,13 +138,14 @@ object *object_new(object_kind kind, const void *address, const void *site)
     return o;
 }
 
-bool visit_begin(object *stack, object *in)
+bool visit_begin(object *stack, object *in, const void *member)
 {
     visit *v = visits.get();
     if (!v)
         return false;
     v->outer = stack->innermost;
     v->in = in;
+    v->member = member;
     stack->innermost = v;
     __atomic_fetch_add(&in->visited, 2, __ATOMIC_RELAXED);
     return true;
@@ -209,6 +210,13 @@ void pair(object *self, poet_line_t a, event_type type_a, poet_line_t b, event_t
     if (!a || !b)
         return;
     self->last = poet_pair_at(a, event_code(type_a), b, event_code(type_b), nullptr, site);
+}
+
+void mark_violation(object *self, poet_line_t line, const void *site, const char *rule,
+                    const object *about)
+{
+    mark(self, line, VIOLATION, site, about);
+    poet_annotate(self->last, "%s", rule);
 }
 
 /* ---- turns in a replay ---- */

@@ -52,6 +52,7 @@ struct object;
 struct visit {
     visit *outer;
     object *in;
+    const void *member; /* the library's object for the call */
 };
 
 /* An exception that was raised at a task or coroutine, which has not handled it yet. */
@@ -84,7 +85,7 @@ struct object {
     object *pending;
     poet_event_t last, woken_by;
     object *queue;
-    bool ended;
+    bool started, ended;
     bool waits_for_io; /* what the library does for it meanwhile is not followed */
     /* its call of pthread_*, and the mutex or condition variable of that; nullptr: there is none */
     const char *pthread_site;
@@ -144,7 +145,8 @@ struct object {
     X(IO_READY, "io_ready")                                                                        \
     X(MOVE, "move")                                                                                \
     X(RAISE, "raise")                                                                              \
-    X(RAISED, "raised")
+    X(RAISED, "raised")                                                                            \
+    X(VIOLATION, "violation")
 
 #define EVENT_TYPE_OF(type, name) type,
 enum event_type { EVENT_TYPES(EVENT_TYPE_OF) TYPES };
@@ -183,7 +185,7 @@ object *object_of_mutex(const void *mutex, object *self);
 void object_add_early(object *o);
 void object_open_early(object *self);
 
-bool visit_begin(object *stack, object *in);
+bool visit_begin(object *stack, object *in, const void *member);
 void visit_end(object *stack);
 raised_exception *raised_exception_new();
 void raised_exception_free(raised_exception *raised);
@@ -209,6 +211,11 @@ void mark(object *self, poet_line_t line, event_type type, const void *site,
 /* Records two events that are one synchronization point. Within a section. */
 void pair(object *self, poet_line_t a, event_type type_a, poet_line_t b, event_type type_b,
           const void *site);
+
+/* Records that the program breaks a rule of uC++, which only its -debug kernels check: what follows
+ * is what happens, in whatever order. Within a section. */
+void mark_violation(object *self, poet_line_t line, const void *site, const char *rule,
+                    const object *about);
 
 /* True if the run is a replay. */
 extern const bool turns_are_kept;

@@ -78,13 +78,18 @@ static void task_starts(uBaseTask &task, const void *site)
     section s;
     if (s.self && s.task == &task)
         mark(s.self, s.self->line, START, site);
+    if (object *o = object_find(&task))
+        o->started = true;
 }
 
-static void task_ends(const void *site)
+static void task_ends(const uBaseTask &task, const void *site)
 {
     section s;
     if (!s.self)
         return;
+    if (s.task != &task)
+        mark_violation(s.self, s.self->line, site, "it ends another task's main",
+                       object_find(&task));
     mark(s.self, s.self->line, END, site);
     s.self->ended = true;
 }
@@ -138,9 +143,12 @@ static void task_delete(uBaseTask &task, const char *site)
     object *o = object_find(&task);
     if (!o)
         return;
+    object *deleter = s.self ? s.self : o;
     if (!s.self)
         poet_task_switch(o->line);
-    mark(s.self ? s.self : o, o->line, DELETE, site, nullptr, POET_CLOSES);
+    if (o->started && !o->ended)
+        mark_violation(deleter, o->line, site, "it is deleted before its main has ended", nullptr);
+    mark(deleter, o->line, DELETE, site, nullptr, POET_CLOSES);
     if (!s.self)
         poet_task_switch(0);
     poet_task_release(o->line);
@@ -167,7 +175,7 @@ WRAP(void, _ZN9uBaseTask9uTaskMainC1ERS_, uBaseTask::uTaskMain *self, uBaseTask 
 WRAP(void, _ZN9uBaseTask9uTaskMainD1Ev, uBaseTask::uTaskMain *self)
 {
     if (self->task.recursion_ == 1)
-        task_ends(SITE);
+        task_ends(self->task, SITE);
     __real__ZN9uBaseTask9uTaskMainD1Ev(self);
 }
 
@@ -191,7 +199,7 @@ WRAP(void, _ZN3UPP12uMachContext10invokeTaskER9uBaseTask, uBaseTask *task)
 WRAP(void, _ZN9uBaseTask8setStateENS_5StateE, uBaseTask *task, uBaseTask::State state)
 {
     if (state == uBaseTask::Terminate && task_is_main(*task))
-        task_ends(task_main_address());
+        task_ends(*task, task_main_address());
     __real__ZN9uBaseTask8setStateENS_5StateE(task, state);
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # What programs of real µC++ sent, kept as text and sent again: events of all kinds of ucpp.conf, where there is no
-# u++. (215-real-ucpp.t makes these texts: POET_TEST_KEEP=DIRECTORY.)
+# u++. (215-real-ucpp.t and 262-ucpp-ownership.t make these texts: POET_TEST_KEEP=DIRECTORY.)
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 texts=$root/tests/e2e/ucpp
