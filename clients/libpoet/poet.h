@@ -318,8 +318,9 @@ int poet_busy(void);
 
 /* Names the calling thread of the system, which runs tasks, in reports of task
  * placement, and the group of such threads that it is in (NULL: none). At most 63 bytes
- * each. Call it before the first poet_task_switch(), and again when a name changes;
- * without it, such threads are numbered. */
+ * each. Call it before the first poet_task_switch(); without it, such threads are
+ * numbered. A thread that acts as one worker after the other, or in one group after the
+ * other, calls it at each change; what has run under a name remains there. */
 void poet_worker_thread(const char *name, const char *group);
 
 /* Marks the calling task as waiting for the end of that one, until its next event: for

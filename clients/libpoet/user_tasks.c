@@ -191,7 +191,10 @@ uintptr_t poet_heap_stack_end(uintptr_t at)
 
 /* ---- carrier threads ---- */
 
+/* A worker: a system thread under one name and group. Those of a thread form a cycle; it acts as
+ * one of them at a time. */
 struct carrier_thread {
+    struct carrier_thread *next;
     struct task_placement_head *ring; /* NULL: its placements are not reported */
     uint64_t written, room; /* switches; below `room` there is some */
     uint64_t lost; /* lost ones that were not reported yet */
@@ -217,14 +220,17 @@ static void carrier_unmap_ring(struct carrier_thread *c)
     c->ring = NULL;
 }
 
-/* Called when the thread ends: leaves its ring to the server. */
+/* Called when the thread ends: leaves its rings to the server. */
 static void carrier_thread_exit(void *p)
 {
     struct carrier_thread *c = p;
     carrier_mine = NULL;
-    if (c->ring && c->life == atomic_load(&tracer.lifetime.number))
-        atomic_store(&c->ring->done, 1);
-    carrier_unmap_ring(c);
+    do {
+        if (c->ring && c->life == atomic_load(&tracer.lifetime.number))
+            atomic_store(&c->ring->done, 1);
+        carrier_unmap_ring(c);
+        c = c->next;
+    } while (c != p);
 }
 
 /* (If two threads come at the same time, one of them is reported from its next switch on.) */
@@ -235,6 +241,8 @@ static struct carrier_thread *carrier_create(void)
         atomic_store(&has_key, pthread_key_create(&at_end, carrier_thread_exit) == 0 ? 2 : 0);
     bool may = atomic_load(&has_key) == 2 && atomic_load(&next_carrier) < LIMIT_CARRIERS;
     struct carrier_thread *c = may ? tracer_arena_alloc(sizeof *c) : NULL;
+    if (c)
+        c->next = c;
     return c && pthread_setspecific(at_end, c) == 0 ? c : NULL;
 }
 
@@ -382,15 +390,57 @@ static void carrier_copy_name(char *to, const char *name)
     to[size] = 0;
 }
 
+#define THREAD_WORKERS 64u /* further ones share one, and its name changes */
+
+/* Returns the thread's worker of that name, which it may have been before; NULL: none. */
+static struct carrier_thread *carrier_named(const struct carrier_thread *wanted)
+{
+    struct carrier_thread *mine = carrier_mine, *c = mine;
+    unsigned count = 0;
+    if (!mine)
+        return carrier_create();
+    do {
+        if (strcmp(c->name, wanted->name) == 0 && strcmp(c->cluster, wanted->cluster) == 0)
+            return c;
+        c = c->next;
+        count++;
+    } while (c != mine);
+    bool ran = mine->life && *mine->name; /* else it gets its name now */
+    c = ran && count < THREAD_WORKERS ? tracer_arena_alloc(sizeof *c) : NULL;
+    if (!c)
+        return mine;
+    c->next = mine->next;
+    mine->next = c;
+    return c;
+}
+
+/* A task that is on the thread continues on the new worker. */
+static void carrier_become(struct carrier_thread *c)
+{
+    struct traced_thread *on = carrier_mine && carrier_mine->on ? thread_self() : NULL;
+    if (on)
+        carrier_switch(on, NULL);
+    carrier_mine = c;
+    if (on)
+        carrier_switch(NULL, on);
+}
+
 void poet_worker_thread(const char *name, const char *group)
 {
+    struct carrier_thread wanted;
     int saved = errno;
-    struct carrier_thread *c = carrier_mine = carrier_mine ? carrier_mine : carrier_create();
-    if (c) {
-        carrier_copy_name(c->name, name);
-        carrier_copy_name(c->cluster, group);
+    carrier_copy_name(wanted.name, name);
+    carrier_copy_name(wanted.cluster, group);
+    struct carrier_thread *c = carrier_named(&wanted);
+    bool renamed =
+        c && (strcmp(c->name, wanted.name) != 0 || strcmp(c->cluster, wanted.cluster) != 0);
+    if (renamed) {
+        memcpy(c->name, wanted.name, sizeof c->name);
+        memcpy(c->cluster, wanted.cluster, sizeof c->cluster);
         if (c->ring && c->life == atomic_load(&tracer.lifetime.number) && !seccomp_is_quiet())
             carrier_send_ring(c, -1, c->life);
     }
+    if (c && c != carrier_mine)
+        carrier_become(c);
     errno = saved;
 }

@@ -28,16 +28,15 @@ static bool task_is_main(const uBaseTask &task)
 static void task_announce_processor()
 {
     static unsigned processors;
-    static __thread unsigned number;
+    static __thread char name[32];
     static __thread const uCluster *announced;
     const uCluster *cluster = &uThisCluster();
     if (announced == cluster)
         return;
-    if (!number)
-        number = __atomic_add_fetch(&processors, 1, __ATOMIC_RELAXED);
+    if (!*name)
+        snprintf(name, sizeof name, "processor %u",
+                 __atomic_add_fetch(&processors, 1, __ATOMIC_RELAXED));
     announced = cluster;
-    char name[32];
-    snprintf(name, sizeof name, "processor %u", number);
     poet_worker_thread(name, cluster->getName());
 }
 
@@ -442,8 +441,8 @@ WRAP(void, _ZN14uBaseCoroutine9corFinishEv, uBaseCoroutine *coroutine)
 
 /* ---- exceptions ---- */
 
-/* Returns the object at which it is raised, which counts it as `raising` until it has the exception;
- * nullptr: none. */
+/* Returns the object at which it is raised, which counts it as `raising` until it has the
+ * exception; nullptr: none. */
 static object *exception_raise(const uBaseException &exception, uBaseCoroutine &target, bool again,
                                const char *site)
 {
