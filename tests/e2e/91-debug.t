@@ -100,6 +100,39 @@ until_true finished stops.poet
 timeout 200 python3 "$here/stops.py" stops.poet 5 7 >said 2>&1
 is "debug of an unmodified program stops at its events" "$(cat said)" "5 of 5"
 
+# ---- a task that has changed its thread ----
+cat >moved.c <<'C'
+#include <poet.h>
+#include <pthread.h>
+POET_RUNTIME("ucpp");
+static poet_line_t task;
+static void mark(const char *type) { poet_event(task, poet_type(type, NULL), 0, 0); }
+static void *carry(void *number)
+{
+    poet_task_switch(task);
+    mark(number ? "signal" : "start");
+    poet_task_switch(0);
+    return number;
+}
+int main(void)
+{
+    pthread_t thread;
+    task = poet_task("task", "t", NULL);
+    poet_task_switch(task);
+    mark("create");
+    poet_task_switch(0);
+    for (long i = 0; i < 3; i++) {
+        pthread_create(&thread, NULL, carry, (void *)i);
+        pthread_join(thread, NULL);
+    }
+    return 0;
+}
+C
+poetcc -trace -g -O0 moved.c -o moved || exit 1
+record moved.poet ./moved
+timeout 120 poet debug moved.poet 1:4 --batch -x "up-silently" -x "p number" -- ./moved </dev/null >said 2>&1
+like "debug stops in the thread on which a task is now" "$(cat said)" '= \(void \*\) 0x2$'
+
 # ---- a long run ----
 poetcc -trace -g -O1 "$here/stops.c" -o stops
 record stops.poet ./stops "${POET_STOPS_TURNS:-2000}"

@@ -144,6 +144,8 @@ void replay_stop_reach(struct schedule_line *me, uint64_t first, uint64_t last, 
     unsigned stuck = 0;
     for (unsigned looks = 0; (before = replay_stop_held_before(stop, first, last, amid)) != 0;
          looks++) {
+        if (!looks) /* a task may be on another thread of the system now */
+            replay_stop_check(me);
         atomic_store(&stop->at, before);
         replay_stop_done();
         if (looks >= LOOKS_ENOUGH &&
