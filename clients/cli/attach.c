@@ -65,11 +65,25 @@ static char *attach_find_source(uint32_t pid)
     return NULL;
 }
 
+/* The threads of the run are tasks of a runtime, which its threads of the system run: none of those
+ * is a task of the same name. */
+static void attach_label_workers(struct attached_process *a)
+{
+    for (uint32_t i = 0; i < a->snapshot.thread_count; i++) {
+        char *label = a->labels[i];
+        if (strncmp(label, "T:", 2) != 0)
+            continue;
+        a->labels[i] = xasprintf("system thread %s", label + 2);
+        free(label);
+    }
+}
+
 /* Labels the threads with the lines of the run, found by their pthread_t, the lines' objects. */
 static void attach_map_lines(struct attach_output *output)
 {
     struct attached_process *a = output->attached;
     const struct trace_metadata *book = &output->run->source.book;
+    bool has_lines = false, maps_any = false;
     output->lines = xcalloc(a->snapshot.thread_count, sizeof *output->lines);
     for (uint32_t n = 1; n <= book->line_count; n++) {
         const struct line_metadata *line = metadata_line(book, n);
@@ -77,13 +91,17 @@ static void attach_map_lines(struct attach_output *output)
             book->processes[line->is.process].pid != a->snapshot.pid)
             continue;
         const struct snapshot_thread *t = snapshot_thread_at(&a->snapshot, line->is.object);
+        has_lines = true;
         if (!t)
             continue;
+        maps_any = true;
         size_t i = (size_t)(t - a->snapshot.threads);
         output->lines[i] = n;
         free(a->labels[i]);
         a->labels[i] = xstrdup(metadata_label(book, n));
     }
+    if (has_lines && !maps_any)
+        attach_label_workers(a);
 }
 
 /* ---- the command ---- */

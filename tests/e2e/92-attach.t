@@ -47,4 +47,30 @@ is "attach --source: a process that is not in the run is reported" \
 is "attach --json has the run, and what is known from outside" \
     "$(poet attach --json $program | json '.[0] | .cycles[0][0].event != null, .outside.cycles[0][0].event, (.threads | length)' | tr '\n' ' ')" \
     "true null 2 "
+kill $program
+wait $program 2>/dev/null
+
+# ---- a runtime's threads of the system are not its tasks ----
+cat >tasks.c <<'C'
+#include <poet.h>
+#include <unistd.h>
+POET_RUNTIME("ucpp");
+int main(void)
+{
+    poet_line_t task = poet_task("task", "main", NULL);
+    poet_task_switch(task);
+    poet_event(task, poet_type("create", NULL), 0, 0);
+    poet_event(task, poet_type("start", NULL), 0, 0);
+    poet_event(task, poet_type("sleep", NULL), 0, 0);
+    poet_task_switch(0);
+    pause();
+}
+C
+poetcc -trace -g tasks.c -o tasks || exit 1
+POET_OUTPUT=tasks.poet ./tasks &
+program=$!
+shows_both() { poet attach $program >said 2>&1 && grep -q '^T:main sleeps' said && grep -q 'asleep in signal' said; }
+if until_true shows_both; then ok "attach shows the task, and the thread of the system"; else not_ok "attach shows the task, and the thread of the system: $(cat said)"; fi
+like "a thread of the system is not called as the task" "$(cat said)" "^system thread main \(LWP $program\): asleep in signal, not in the trace"
+kill $program
 done_testing
