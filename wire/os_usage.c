@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "wire/os_usage.h"
 
+#include "wire/program_messages.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -102,12 +104,20 @@ uint32_t asleep_lock_holder(const uint8_t bytes[SLEEP_LOCK_BYTES])
     return held ? words[OWNER] : 0;
 }
 
-bool asleep_of_loader(const char *line, uint64_t word)
+bool asleep_memory_of(const char *line, uint64_t word, struct sleep_memory *memory)
 {
     uint64_t from, to;
-    const char *file = strrchr(line, '/');
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) != 2 || word < from || word >= to || !file)
+    char permissions[5];
+    const char *path = strchr(line, '/'), *file = strrchr(line, '/');
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &from, &to, permissions) != 3 || word < from ||
+        word >= to)
         return false;
-    return strncmp(file, "/ld-", 4) == 0 || strncmp(file, "/ld.so", 6) == 0 ||
-           strncmp(file, "/ld64.so", 8) == 0;
+    bool unnamed = path && strncmp(path, UNNAMED_MEMORY, sizeof UNNAMED_MEMORY - 1) == 0;
+    *memory = (struct sleep_memory){.loader = file && (strncmp(file, "/ld-", 4) == 0 ||
+                                                       strncmp(file, "/ld.so", 6) == 0 ||
+                                                       strncmp(file, "/ld64.so", 8) == 0),
+                                    .reach = !strchr(permissions, 's') ? 0
+                                             : unnamed                 ? LINE_INHERITED_MEMORY
+                                                                       : LINE_NAMED_MEMORY};
+    return true;
 }

@@ -61,12 +61,14 @@ struct usage_figure {
 #define USAGE_LOADER_HOLDER 65u
 
 /* For a thread that sleeps at a futex: the call in the program by which it does, an address in the
- * outermost function of the C++ library around it, and the address of the once flag of the future
- * that it waits for. */
+ * outermost function of the C++ library around it, the address of the once flag of the future that
+ * it waits for, and which other processes can use the futex: LINE_ flags (wire/program_messages.h).
+ */
 enum usage_futex_fact {
     USAGE_FUTEX_SITE = 66,
     USAGE_FUTEX_LIBRARY,
     USAGE_FUTEX_ONCE,
+    USAGE_FUTEX_REACH,
     USAGE_FUTEX_END
 };
 #define USAGE_FUTEX_FACTS (USAGE_FUTEX_END - USAGE_FUTEX_SITE)
@@ -122,7 +124,11 @@ enum sleep_call asleep_wchan(const char *text, size_t size);
  * holder; 0 if no thread holds it, or it is something else. */
 #define SLEEP_LOCK_BYTES 20u
 uint32_t asleep_lock_holder(const uint8_t bytes[SLEEP_LOCK_BYTES]);
-/* A line of /proc/PID/maps: that address lies in the dynamic loader's own memory. */
-bool asleep_of_loader(const char *line, uint64_t word);
+struct sleep_memory {
+    bool loader; /* the dynamic loader's own */
+    uint8_t reach; /* which other processes can use it: LINE_ flags (wire/program_messages.h) */
+};
+/* Describes the memory of a line of /proc/PID/maps; returns false if that address is not in it. */
+bool asleep_memory_of(const char *line, uint64_t word, struct sleep_memory *memory);
 
 #endif

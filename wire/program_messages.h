@@ -47,6 +47,12 @@ enum program_end {
 /* clang-format on */
 #define LINE_SHARED 1u /* the succession of its events is not an order */
 #define LINE_FOLLOWS 2u /* its first event comes after the last one of the thread that opens it */
+/* Its object is in memory that other processes can map, as of a file; or only inherit: that has no
+ * name, and this path in /proc/PID/maps. */
+#define LINE_NAMED_MEMORY 4u
+#define LINE_INHERITED_MEMORY 8u
+#define LINE_MEMORY (LINE_NAMED_MEMORY | LINE_INHERITED_MEMORY)
+#define UNNAMED_MEMORY "/dev/zero (deleted)"
 
 /* an ELF file mapped into the program */
 #define MODULE_FIELDS(F) F(u64, start) F(u64, end) F(u64, bias) F(build_id, build_id) F(text, path)

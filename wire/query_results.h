@@ -26,7 +26,8 @@ enum diagnosis_uncertainty {
     UNCERTAIN_HANDLER = 4, /* a signal handler might wake them */
     UNCERTAIN_UNTRACED = 8, /* some threads or calls are not traced */
     UNCERTAIN_PAST = 16, /* not all recorded events have been examined */
-    UNCERTAIN_TYPES = 32 /* the description does not say which types wake them */
+    UNCERTAIN_TYPES = 32, /* the description does not say which types wake them */
+    UNCERTAIN_MEMORY = 64 /* processes that are not traced may map the memory of the object */
 };
 
 /* The way in which a thread keeps another one from resuming: what it did at the event that a

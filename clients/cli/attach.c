@@ -65,7 +65,7 @@ static char *attach_find_source(uint32_t pid)
     return NULL;
 }
 
-/* The threads of the run are tasks of a runtime, which its threads of the system run: none of those
+/* The threads of the run are tasks of a runtime, which its threads of the system run: none of these
  * is a task of the same name. */
 static void attach_label_workers(struct attached_process *a)
 {

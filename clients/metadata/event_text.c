@@ -452,6 +452,8 @@ static void hang_text_report_doubts(const struct trace_metadata *book,
         fputs("uncertain: not all threads were traced\n", s->f);
     if (v->doubts & UNCERTAIN_TYPES)
         fputs("uncertain: the target description does not say what wakes them\n", s->f);
+    if (v->doubts & UNCERTAIN_MEMORY)
+        fputs("uncertain: processes that are not traced may use its memory\n", s->f);
     if (v->doubts & UNCERTAIN_PAST)
         fputs("only part of the trace was analyzed\n", s->f);
 }
@@ -523,6 +525,8 @@ const char *uncertainty_text(unsigned doubt)
         return "past";
     case UNCERTAIN_TYPES:
         return "types";
+    case UNCERTAIN_MEMORY:
+        return "memory";
     default:
         return NULL;
     }

@@ -235,6 +235,9 @@ static void declared_line_open(struct program_session *session, const struct lin
     free(line.name);
     if (!number)
         return;
+    unsigned reach = message->flags & LINE_MEMORY;
+    bool several = reach && run_line_at(session->run, number)->process != session->process;
+    run_lines_add_reach(&session->run->lines, number, reach | (several ? REACH_BY_SEVERAL : 0u));
     declared_line_note_foreign(session, message);
     declared_line_own(session, message, number, thread);
 }

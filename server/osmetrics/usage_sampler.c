@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "server/osmetrics/proc_files.h"
 #include "wire/limits.h"
+#include "wire/program_messages.h"
 #include "wire/os_usage.h"
 #include "wire/slot.h"
 
@@ -236,35 +237,40 @@ static size_t text_of_thread(const struct usage_sampler *s, pid_t tid, const cha
     return text_of_file(s, name, to, room);
 }
 
-static bool is_of_loader(const struct usage_sampler *s, uint64_t word)
+/* Describes the memory of a futex; any process can use it if that is not known. */
+static struct sleep_memory sampler_futex_memory(const struct usage_sampler *s, uint64_t word)
 {
     int fd = openat(s->process, "maps", O_RDONLY | O_CLOEXEC);
     FILE *maps = fd >= 0 ? fdopen(fd, "r") : NULL;
     char *line = NULL;
     size_t room = 0;
-    bool is = false;
-    while (maps && !is && getline(&line, &room, maps) > 0)
-        is = asleep_of_loader(line, word);
+    struct sleep_memory memory = {.reach = LINE_NAMED_MEMORY};
+    bool found = false;
+    while (maps && !found && getline(&line, &room, maps) > 0)
+        found = asleep_memory_of(line, word, &memory);
     free(line);
     if (maps)
         fclose(maps);
     else if (fd >= 0)
         close(fd);
-    return is;
+    return memory;
 }
 
-/* Returns a value of USAGE_ASLEEP. */
-static uint64_t asleep_in(const struct usage_sampler *s, pid_t tid)
+/* Returns a value of USAGE_ASLEEP.  *reach: which other processes can use the futex. */
+static uint64_t asleep_in(const struct usage_sampler *s, pid_t tid, uint8_t *reach)
 {
     char text[256];
     uint64_t word;
+    *reach = 0;
     size_t size = text_of_thread(s, tid, "syscall", text, sizeof text);
     if (!size)
         return asleep_wchan(text, text_of_thread(s, tid, "wchan", text, sizeof text));
     enum sleep_call is = asleep_syscall(text, size, &word);
     if (is != SLEEP_IN_FUTEX)
         return is == SLEEP_IN_TIMED_FUTEX ? SLEEP_VALUE(is, word) : is;
-    return SLEEP_VALUE(is_of_loader(s, word) ? SLEEP_IN_LOADER : is, word);
+    struct sleep_memory memory = sampler_futex_memory(s, word);
+    *reach = memory.reach;
+    return SLEEP_VALUE(memory.loader ? SLEEP_IN_LOADER : is, word);
 }
 
 /* Looks once for each sleep.  Reports that the thread runs again one sample later, since running
@@ -284,7 +290,8 @@ static void put_asleep(const struct usage_sampler *s, const struct sampled_threa
     if (kept->looked || now_ns - kept->still_ns < ASLEEP_NS)
         return;
     kept->looked = true;
-    kept->asleep = asleep_in(s, thread->tid);
+    uint8_t reach;
+    kept->asleep = asleep_in(s, thread->tid, &reach);
     if (kept->asleep)
         usage_put(now, thread->code, USAGE_ASLEEP, kept->asleep);
     unsigned call = SLEEP_VALUE_CALL(kept->asleep);
@@ -294,6 +301,7 @@ static void put_asleep(const struct usage_sampler *s, const struct sampled_threa
     usage_put(now, thread->code, USAGE_FUTEX_SITE, thread->futex_site);
     usage_put(now, thread->code, USAGE_FUTEX_LIBRARY, thread->futex_library);
     usage_put(now, thread->code, USAGE_FUTEX_ONCE, thread->futex_once);
+    usage_put(now, thread->code, USAGE_FUTEX_REACH, reach);
 }
 
 /* Returns the thread that holds the lock of the loader at that address, or NULL. */

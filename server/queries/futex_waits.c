@@ -48,6 +48,7 @@ bool futex_wait_find(const struct run *run, const struct wait_graph_sleeper *asl
     waiter->about = line && futex_wait_is_entered(run, line) ? line : 0;
     waiter->look = &look_of_futex;
     waiter->futex = true;
+    waiter->reach = (unsigned)cpu_states_futex(states, asleep->thread, USAGE_FUTEX_REACH);
     waiter->time_ns = asleep->since_ns;
     return true;
 }

@@ -8,6 +8,7 @@
 #include "server/queries/waker_search.h"
 #include "server/run/run_processes.h"
 #include "server/run/untraced_reasons.h"
+#include "wire/program_messages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +167,23 @@ static bool hang_diagnosis_child(const struct hang_diagnosis *v, const struct wa
     return false;
 }
 
+/* Returns whether processes that are not in the run may use an object that processes inherit, such
+ * as a pipe or unnamed memory. */
+static bool hang_diagnosis_may_outsider_inherit(const struct hang_diagnosis *v,
+                                                const struct waiter *w)
+{
+    return v->processes.some &&
+           (w->reach & LINE_INHERITED_MEMORY || waker_search_is_communication(&v->wakers, w));
+}
+
+/* Returns whether a process that is not in the run may wake a waiter, though nothing suggests that
+ * the object is used in the run alone: in named memory it is if several processes of the run do. */
+static bool hang_diagnosis_may_outsider_wake(const struct hang_diagnosis *v, const struct waiter *w)
+{
+    bool named = w->reach & LINE_NAMED_MEMORY && !(w->reach & REACH_BY_SEVERAL);
+    return named || hang_diagnosis_may_outsider_inherit(v, w);
+}
+
 /* Returns whether a wait at a futex ends: the thread that runs the task of its future resumes, or
  * else any thread does, which may wake it. */
 static bool hang_diagnosis_futex_resumes(const struct hang_diagnosis *v, const struct waiter *w,
@@ -173,6 +191,8 @@ static bool hang_diagnosis_futex_resumes(const struct hang_diagnosis *v, const s
 {
     if (w->about)
         return hang_diagnosis_holders_resume(v, w, how);
+    if (hang_diagnosis_may_outsider_wake(v, w))
+        return true;
     return w->at_exit || how == RESUMES_IF_WOKEN || v->any_resumes;
 }
 
@@ -189,7 +209,7 @@ static bool hang_diagnosis_resumes(const struct hang_diagnosis *v, const struct 
     if (w->look->timed || !w->about || w->about > g->lines)
         return true;
     if (waker_search_needs_waking(&v->wakers, w))
-        return w->at_exit || (v->processes.some && waker_search_is_communication(&v->wakers, w)) ||
+        return w->at_exit || hang_diagnosis_may_outsider_wake(v, w) ||
                hang_diagnosis_is_woken(v, w, how);
     if (g->is_thread[w->about - 1] && w->at_exit) /* a wait for the thread's end */
         return hang_diagnosis_resumes_at_exit(v, w->about, how);
@@ -219,6 +239,7 @@ static bool hang_diagnosis_find_processes(struct hang_diagnosis *v, uint64_t *bu
     bool needed = false;
     for (size_t i = 0; i < v->graph->count && !needed; i++)
         needed = v->graph->waiters[i].look->awaits_child ||
+                 v->graph->waiters[i].reach & LINE_INHERITED_MEMORY ||
                  waker_search_is_communication(&v->wakers, &v->graph->waiters[i]);
     return !needed || untraced_processes_step(&v->processes, v->graph, budget);
 }
@@ -262,6 +283,8 @@ static void hang_diagnosis_add_uncertainty(struct hang_diagnosis *v)
         s->doubts |= s->cut ? UNCERTAIN_PAST : 0;
         s->doubts |= untraced_reasons_some(run) ? UNCERTAIN_UNTRACED : 0;
         s->doubts |= s->wakers->count == 0 ? UNCERTAIN_TYPES : 0;
+        s->doubts |=
+            run_lines_reach(&run->lines, s->line) & LINE_NAMED_MEMORY ? UNCERTAIN_MEMORY : 0;
         s->doubts |= handlers && hang_diagnosis_may_handler_wake(v, s) ? UNCERTAIN_HANDLER : 0;
         if (s->rests)
             continue;

@@ -204,6 +204,7 @@ static bool wait_graph_check_line(struct wait_graph_job *job, uint32_t thread)
     } else if (look && look->waits) {
         waiter.about = e.about ? e.about : wait_graph_is_ended_there(look) ? e.line : 0;
         waiter.about = waiter.about == thread ? 0 : waiter.about;
+        waiter.reach = waiter.about ? run_lines_reach(&g->run->lines, waiter.about) : 0;
         add_waiter(job, waiter);
     } else if (!ended && wait_graph_find_loader(job, &waiter)) {
         add_waiter(job, waiter);

@@ -24,6 +24,7 @@ struct waiter {
     /* since time_ns it sleeps at a futex; `about` is the once flag of its future if a thread runs
      * the task */
     bool futex;
+    unsigned reach; /* which processes can use what it waits at: as of run_lines_reach() */
 };
 
 /* An awaited object: its range of `holders`. */

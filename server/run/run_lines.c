@@ -195,6 +195,7 @@ void run_lines_free(struct run_lines *lines)
     }
     free(lines->pages);
     map_free(&lines->participants);
+    map_free(&lines->reach);
 }
 
 void run_lines_set_participants(struct run_lines *lines, uint32_t line, uint32_t count)
@@ -206,6 +207,18 @@ void run_lines_set_participants(struct run_lines *lines, uint32_t line, uint32_t
 uint32_t run_lines_participants(const struct run_lines *lines, uint32_t line)
 {
     return (uint32_t)(uintptr_t)map_get(&lines->participants, line, 0);
+}
+
+void run_lines_add_reach(struct run_lines *lines, uint32_t line, unsigned reach)
+{
+    reach |= run_lines_reach(lines, line);
+    if (reach)
+        map_put(&lines->reach, line, 0, (void *)(uintptr_t)reach);
+}
+
+unsigned run_lines_reach(const struct run_lines *lines, uint32_t line)
+{
+    return (unsigned)(uintptr_t)map_get(&lines->reach, line, 0);
 }
 
 /* ---- changes ---- */

@@ -1,5 +1,6 @@
 /* The system call in which a thread sleeps, from texts of /proc (wire/os_usage.h). */
 #include "wire/os_usage.h"
+#include "wire/program_messages.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,12 +53,35 @@ static void loader(void **state)
     const char *of = "7f2000-7f3000 rw-p 00039000 fe:00 123 /usr/lib/x86_64-linux-gnu/"
                      "ld-linux-x86-64.so.2\n",
                *c = "7f2000-7f3000 rw-p 00039000 fe:00 123 /usr/lib/libld-1.so\n";
-    assert_true(asleep_of_loader(of, 0x7f2a48));
-    assert_true(asleep_of_loader(of, 0x7f2000));
-    assert_false(asleep_of_loader(of, 0x7f3000));
-    assert_false(asleep_of_loader(c, 0x7f2a48));
-    assert_false(asleep_of_loader("7f2000-7f3000 rw-p 00000000 00:00 0\n", 0x7f2a48));
-    assert_false(asleep_of_loader("", 0x7f2a48));
+    struct sleep_memory memory;
+    assert_true(asleep_memory_of(of, 0x7f2a48, &memory) && memory.loader && !memory.reach);
+    assert_true(asleep_memory_of(of, 0x7f2000, &memory) && memory.loader);
+    assert_false(asleep_memory_of(of, 0x7f3000, &memory));
+    assert_true(asleep_memory_of(c, 0x7f2a48, &memory) && !memory.loader);
+    assert_true(asleep_memory_of("7f2000-7f3000 rw-p 00000000 00:00 0\n", 0x7f2a48, &memory) &&
+                !memory.loader && !memory.reach);
+    assert_false(asleep_memory_of("", 0x7f2a48, &memory));
+}
+
+static void shared_memory(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        uint8_t reach;
+    } cases[] = {
+        {"7f2000-7f3000 rw-s 00000000 00:01 1042 /dev/zero (deleted)\n", LINE_INHERITED_MEMORY},
+        {"7f2000-7f3000 rw-s 00000000 00:01 3 /SYSV00000000 (deleted)\n", LINE_NAMED_MEMORY},
+        {"7f2000-7f3000 rw-s 00000000 00:1a 7 /dev/shm/sem.ready\n", LINE_NAMED_MEMORY},
+        {"7f2000-7f3000 rw-s 00000000 00:01 9 /memfd:words (deleted)\n", LINE_NAMED_MEMORY},
+        {"7f2000-7f3000 rw-p 00000000 00:01 9 /home/s/file\n", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sleep_memory memory = {.loader = true};
+        assert_true(asleep_memory_of(cases[i].line, 0x7f2a48, &memory));
+        assert_int_equal(memory.reach, cases[i].reach);
+        assert_false(memory.loader);
+    }
 }
 
 static void lock_holders(void **state)
@@ -84,8 +108,8 @@ static void names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(calls), cmocka_unit_test(functions),
-                                       cmocka_unit_test(loader), cmocka_unit_test(lock_holders),
-                                       cmocka_unit_test(names)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls),         cmocka_unit_test(functions),    cmocka_unit_test(loader),
+        cmocka_unit_test(shared_memory), cmocka_unit_test(lock_holders), cmocka_unit_test(names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

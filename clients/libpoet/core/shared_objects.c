@@ -11,6 +11,7 @@
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/poet.h"
+#include "wire/program_messages.h"
 #include "wire/shared_counters.h"
 
 #include <errno.h>
@@ -74,6 +75,8 @@ static bool may_be_shared(const void *address, enum sync_object_kind kind)
         return (((const pthread_cond_t *)address)->__data.__wrefs & 1) != 0;
     case SYNC_SEMAPHORE: /* after the value, whether it is private; see glibc's struct new_sem */
         return ((const int *)address)[sizeof(long) / sizeof(int) == 2 ? 2 : 1] != 0;
+    case SYNC_BARRIER: /* after the arrivals, now and as the round began, and the threads of each */
+        return ((const int *)address)[3] != 0;
 #endif
     default:
         return false;
@@ -84,12 +87,17 @@ struct shared_place {
     unsigned long long start, end, offset, inode;
     unsigned major, minor;
     char permissions[8];
+    char path[sizeof UNNAMED_MEMORY + 1]; /* its beginning */
 };
 
 static bool shared_object_read_place(const char *line, struct shared_place *p)
 {
-    return sscanf(line, "%llx-%llx %7s %llx %x:%x %llu", &p->start, &p->end, p->permissions,
-                  &p->offset, &p->major, &p->minor, &p->inode) == 7;
+    int path = 0;
+    if (sscanf(line, "%llx-%llx %7s %llx %x:%x %llu %n", &p->start, &p->end, p->permissions,
+               &p->offset, &p->major, &p->minor, &p->inode, &path) != 7)
+        return false;
+    snprintf(p->path, sizeof p->path, "%s", path ? line + path : "");
+    return true;
 }
 
 /* Finds the shared mapping that contains an address. Reads line by line, without stdio, which
@@ -169,12 +177,14 @@ uint64_t *poet_counter(uint64_t key, int make)
 uint64_t poet_host_id(void) { return tracer.process.machine; }
 
 /* Returns the key of its location, the same in all processes of the run; 0: in memory of this
- * process only. */
-static uint64_t shared_object_make_key(const void *address, enum sync_object_kind kind)
+ * process only.  *reach: which processes can use it, LINE_ flags. */
+static uint64_t shared_object_make_key(const void *address, enum sync_object_kind kind,
+                                       uint8_t *reach)
 {
     struct shared_place p;
     int saved = errno, cancelling;
     uint64_t key = 0;
+    *reach = 0;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     if (shared_object_find_place((uintptr_t)address, &p)) {
         key = shared_object_mix(
@@ -184,6 +194,7 @@ static uint64_t shared_object_make_key(const void *address, enum sync_object_kin
                               p.offset + ((uintptr_t)address - p.start)),
             kind);
         key += key == 0;
+        *reach = strcmp(p.path, UNNAMED_MEMORY) == 0 ? LINE_INHERITED_MEMORY : LINE_NAMED_MEMORY;
     }
     pthread_setcancelstate(cancelling, NULL);
     errno = saved;
@@ -239,21 +250,25 @@ __attribute__((visibility("default"))) int(munmap)(void *address, size_t bytes)
 }
 #endif
 
-uint64_t shared_object_key(struct sync_object *o, bool *unknown)
+uint64_t shared_object_key(struct sync_object *o, struct shared_memory *memory)
 {
     bool begins = o->begins;
-    *unknown = o->begins = false;
+    *memory = (struct shared_memory){0};
+    o->begins = false;
     /* of another lifetime, or of a previous object at this address */
     atomic_store(&o->line.remote, NULL);
-    if (!counters || !may_be_shared(o->address, o->kind))
+    if (!may_be_shared(o->address, o->kind))
         return 0;
     if (!seccomp_allows(ALLOWED_FILES)) {
-        *unknown = true;
+        *memory = (struct shared_memory){.unknown = counters && o->kind != SYNC_BARRIER,
+                                         .reach = LINE_NAMED_MEMORY};
         return 0;
     }
-    uint64_t key = shared_object_make_key(o->address, o->kind);
+    uint64_t key = shared_object_make_key(o->address, o->kind, &memory->reach);
+    if (!counters || o->kind == SYNC_BARRIER)
+        return 0;
     _Atomic uint64_t *remote = key ? shared_object_counter(key) : NULL;
-    *unknown = key && !remote; /* no counter is left */
+    memory->unknown = key && !remote; /* no counter is left */
     if (!remote)
         return 0;
     shared_object_list(o);
@@ -268,9 +283,10 @@ uint64_t shared_object_key(struct sync_object *o, bool *unknown)
 
 void shared_object_initialized(const void *address, enum sync_object_kind kind)
 {
-    bool asks = counters && kind != SYNC_SPIN_LOCK && may_be_shared(address, kind) &&
-                seccomp_allows(ALLOWED_FILES);
-    uint64_t key = asks ? shared_object_make_key(address, kind) : 0;
+    bool asks = counters && kind != SYNC_SPIN_LOCK && kind != SYNC_BARRIER &&
+                may_be_shared(address, kind) && seccomp_allows(ALLOWED_FILES);
+    uint8_t reach;
+    uint64_t key = asks ? shared_object_make_key(address, kind, &reach) : 0;
     _Atomic uint64_t *counter = key ? shared_object_counter(key) : NULL;
     if (counter)
         shared_object_begin_lifetime(key, counter);
@@ -304,9 +320,9 @@ _Atomic uint64_t *shared_object_note_counter(const struct trace_line *line, enum
 
 void shared_object_find(struct sync_object *o)
 {
-    bool unknown;
+    struct shared_memory memory;
     latch_lock(&o->opening);
     if (!atomic_load(&o->line.index) && !atomic_load(&o->line.remote))
-        shared_object_key(o, &unknown);
+        shared_object_key(o, &memory);
     latch_unlock(&o->opening);
 }

@@ -12,10 +12,14 @@
 /* Takes over the descriptor of the counters that the server created, -1 if there are none. random:
  * a number that no other process has. */
 void shared_object_begin(int fd, uint64_t random);
+/* What is known of an object's memory. */
+struct shared_memory {
+    bool unknown; /* it may be shared, but this cannot be checked */
+    uint8_t reach; /* which other processes can use it: LINE_ flags, 0: none */
+};
 /* Returns the key of the object's identity and sets its far counter; 0: it belongs to this process
- * only. */
-uint64_t shared_object_key(struct sync_object *object,
-                           bool *unknown); /* It may be shared, but this cannot be checked. */
+ * only, or its kind has no identity for all processes. */
+uint64_t shared_object_key(struct sync_object *object, struct shared_memory *memory);
 
 /* Returns the number by which all processes of the run know the object of a shared line; 0: it
  * belongs to this process only. */

@@ -254,14 +254,15 @@ struct trace_line *sync_object_line(struct traced_thread *thread, struct sync_ob
     struct held_message held = sync_object_held_at_fork(o);
     uint32_t before = trace_line_index(&o->line);
     if (!trace_line_index(&o->line)) {
-        bool unknown;
-        uint64_t key = shared_object_key(o, &unknown), identity[2] = {key, SHARED_KEYS};
-        uint32_t index = trace_line_announce(thread, kinds[o->kind].name, "", o->address, o->entry,
-                                             (kinds[o->kind].shared ? LINE_SHARED : 0u) |
-                                                 (created && !key ? LINE_FOLLOWS : 0u),
-                                             key ? identity : NULL);
+        struct shared_memory memory;
+        uint64_t key = shared_object_key(o, &memory), identity[2] = {key, SHARED_KEYS};
+        uint32_t index =
+            trace_line_announce(thread, kinds[o->kind].name, "", o->address, o->entry,
+                                (kinds[o->kind].shared ? LINE_SHARED : 0u) |
+                                    (created && !key ? LINE_FOLLOWS : 0u) | memory.reach,
+                                key ? identity : NULL);
         sync_object_report_held(thread, index, held);
-        if (unknown)
+        if (memory.unknown)
             thread_note_untraced(thread, UNTRACED_OBJECT);
         if (atomic_load_explicit(&o->line.life, memory_order_relaxed) != thread->life) {
             o->visit++; /* holds belong to an earlier lifetime */
