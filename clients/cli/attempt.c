@@ -43,7 +43,8 @@ void target_hang_make(struct target_hang *w, const struct trace_metadata *book,
 {
     enum finding_kind kind = finding_text_kind(t, row);
     *w = (struct target_hang){
-        .cycle = kind == FINDING_LOCK_ORDER_INVERSION || kind == FINDING_READ_RECURSION,
+        .cycle = kind == FINDING_LOCK_ORDER_INVERSION || kind == FINDING_READ_RECURSION ||
+                 kind == FINDING_HANDLER_LOCK,
         .abandoned = kind == FINDING_FORK_WITH_LOCK,
         .waking = kind == FINDING_LOST_WAKEUP || kind == FINDING_SIGNAL_NOT_BROADCAST ||
                   kind == FINDING_EARLY_SIGNAL};

@@ -131,6 +131,8 @@ static const char *confirm_judge_attempt(const struct confirm_run *p,
     char was[60], is[60];
     if (end->otherwise)
         return NULL;
+    if (p->steering.proof && hold_points_order_occurred(p->led))
+        return p->steering.proof;
     if (end->hangs)
         return "the program hangs";
     if (!p->compares || !hold_points_order_occurred(p->led) || p->usual.slow)
@@ -317,6 +319,8 @@ static int confirm_report_failure(const struct confirm_run *p, bool freed, unsig
     if (slow)
         snprintf(ended, sizeof ended, "; %u attempt%s exceeded %u s and %s killed", slow,
                  slow == 1 ? "" : "s", p->timeout_s, slow == 1 ? "was" : "were");
+    else if (p->steering.unsure)
+        snprintf(ended, sizeof ended, ": %s", p->steering.unsure);
     return command_fail(p->command, "not reproduced in %u attempt%s%s%s", p->tries,
                         p->tries == 1 ? "" : "s",
                         freed ? ", although all threads reached their hold points" : "", ended);
@@ -330,7 +334,7 @@ static bool confirm_conclude_attempt(struct confirm_run *p, const struct attempt
     struct confirm_series s;
     if (!*shows) {
         confirm_report_harmless(p, try);
-    } else if (end->hangs) {
+    } else if (end->hangs || p->steering.proof) {
         confirm_report_confirmed(p, end, try, shows, NULL);
     } else if (!confirm_repeat_runs(p, trial, try, &s)) {
         return false;
@@ -390,8 +394,7 @@ static int confirm_try_finding(struct confirm_run *p)
         return EXIT_FAILED;
     setenv("POET_SCHEDULE_CONTROL", p->file, 1);
     int status = confirm_make_attempts(p, &trial);
-    if (*p->healed_file)
-        unlink(p->healed_file);
+    unlink(p->healed_file);
     free(p->healed_how);
     attempt_end_free(&p->usual);
     target_hang_free(&p->aim);
@@ -456,7 +459,8 @@ static int confirm_prepare(struct confirm_run *p, unsigned number, char *const *
         return command_usage(
             command, "%s does not record its complete command line; specify the program", trace);
     if (!hold_points_make(&p->steering, &p->subject.source.book, &p->table, p->row, &wrong))
-        return command_fail(command, "schedule control is not possible: %s", wrong);
+        return command_fail(command, "cannot be confirmed: schedule control is not possible: %s",
+                            wrong);
     if (!preload_check_program(p->words[0], &p->loadable, &found, why, sizeof why) &&
         !p->loadable.traced) {
         command_fail(command, "%s: %s", p->words[0], why);
@@ -499,8 +503,7 @@ static int confirm_run_finding(const struct confirm_run *wanted, const char *tra
     int status = confirm_run_attempts(&p, number, words);
     if (p.picture && *p.came)
         status = confirm_draw_diagram(&p);
-    if (*p.file)
-        unlink(p.file);
+    unlink(p.file);
     result_table_free(&p.table);
     command_source_close(&p.subject);
     return status;

@@ -115,6 +115,22 @@ struct hold_points_builder {
     const char *why;
 };
 
+static bool hold_points_is_before_call(enum hold_until until)
+{
+    return until == HOLD_UNTIL_DONE || until == HOLD_UNTIL_DONE_SINCE_HELD;
+}
+
+/* Returns the type of event before which a thread is held, so that it has not acquired the lock or
+ * a unit. */
+static const char *hold_points_holdable_type(const char *type)
+{
+    static const char *const acquired[] = {"lock", "acquired", "read_acquired", "write_acquired"};
+    for (size_t i = 0; i < sizeof acquired / sizeof *acquired; i++)
+        if (strcmp(type, acquired[i]) == 0)
+            return "acquire";
+    return type;
+}
+
 /* Adds a point for an event of a row: "request", "second", or "" for the first one. Returns its
  * bit; 0 with the reason in m->why. */
 static uint32_t hold_points_add_point(struct hold_points_builder *m, uint32_t row,
@@ -128,7 +144,9 @@ static uint32_t hold_points_add_point(struct hold_points_builder *m, uint32_t ro
                             *w = hold_points_find_cell(m->table, row, where);
     struct hold_point p = {.until = until, .count = 1};
     if (t->is != CELL_TEXT || w->is != CELL_PLACE ||
-        !hold_points_point(&p, m->book, w->place, t->text)) {
+        !hold_points_point(&p, m->book, w->place,
+                           hold_points_is_before_call(until) ? hold_points_holdable_type(t->text)
+                                                             : t->text)) {
         m->why = "an event has no known call site";
         return 0;
     }
@@ -185,6 +203,23 @@ static void hold_points_hold_waiter(struct hold_points_builder *m, uint32_t row,
         m->s->head.points[i].at_times = 1;
 }
 
+/* Holds the thread in the critical section that its handler must not interrupt, and the sender until
+ * it is there.  A signal from elsewhere arrives there by chance only. */
+static void hold_points_make_handler(struct hold_points_builder *m, uint32_t first, uint32_t end)
+{
+    bool sent = first + 1 < end;
+    uint32_t others = sent ? hold_points_add_point(m, first, "", HOLD_INTERRUPTIBLE)
+                           : hold_points_add_point(m, first, "second", HOLD_UNTIL_NOT_HELD);
+    if (sent)
+        hold_points_set_hold(m, first + 1, "", HOLD_UNTIL_WAITING, others, 1, 1);
+    else
+        m->s->unsure =
+            "no thread of the program sent the signal, so that it arrives by chance only";
+    if (sent && !m->why)
+        others = hold_points_add_point(m, first + 1, "", HOLD_UNTIL_WAITING);
+    hold_points_set_hold(m, first, "", HOLD_INTERRUPTIBLE, others, 1, 1);
+}
+
 /* The first point that holds threads must be the one that decides whether the interleaving
  * occurred: see hold_points_order_occurred(). */
 static void hold_points_make_points(struct hold_points_builder *m, enum finding_kind kind,
@@ -203,9 +238,11 @@ static void hold_points_make_points(struct hold_points_builder *m, enum finding_
         hold_points_set_hold(m, second, "", HOLD_AFTERWARDS,
                              hold_points_add_point(m, first, "", HOLD_UNTIL_WAITING), 1, 0);
     } else if (kind == FINDING_HANDLER_LOCK) {
-        m->why = "a signal cannot be made to arrive at a certain place";
+        hold_points_make_handler(m, first, end);
     } else if (kind == FINDING_DESTROY_IN_USE) {
-        m->why = "a run in which it happens need not differ from others";
+        others = hold_points_add_point(m, first, "", HOLD_UNTIL_NOT_HELD);
+        hold_points_set_hold(m, second, "", HOLD_UNTIL_DONE_SINCE_HELD, others, 1, 1);
+        m->s->proof = "the object was destroyed before a thread used it";
     } else if (kind == FINDING_UNSAFE_SEND) {
         m->why = "it depends on the buffers of the message passing library";
     } else if (kind == FINDING_LOST_WAKEUP) {

@@ -11,6 +11,8 @@
 struct hold_points {
     struct schedule_control head;
     bool libraries; /* calls in libraries must be recorded, too */
+    const char *proof; /* what a run proves in which the interleaving occurred; NULL: nothing */
+    const char *unsure; /* why it may not occur; NULL: no such reason is known */
     /* For a lost signal: where it is sent, and where its waiter waits; count 0: unknown. */
     struct hold_point signal, wait;
 };

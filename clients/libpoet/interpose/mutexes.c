@@ -14,6 +14,7 @@
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/wait_stack.h"
 #include "clients/libpoet/profile/instrument_hooks.h"
+#include "clients/libpoet/replay/held_points.h"
 #include "clients/libpoet/replay/thread_schedule.h"
 #include "wire/slot.h"
 
@@ -65,6 +66,8 @@ static inline void record_entered(struct traced_thread *t, struct sync_object *o
     thread_push(t, o, line);
     busy_end(t);
     record_mark_nonempty();
+    if (UNLIKELY(hold_points_active))
+        hold_point_after_lock(t);
 }
 
 static void mutex_record_relock(struct traced_thread *t, struct object_hold *hold, uintptr_t site)

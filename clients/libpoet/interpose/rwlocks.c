@@ -10,6 +10,7 @@
 #include "clients/libpoet/core/record.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/profile/instrument_hooks.h"
+#include "clients/libpoet/replay/held_points.h"
 #include "clients/libpoet/replay/thread_schedule.h"
 #include "wire/annotation_text.h"
 
@@ -63,6 +64,8 @@ static void rwlock_record_entered(struct traced_thread *t, struct sync_object *o
         hold->writing = c->writing;
     busy_end(t);
     record_mark_nonempty();
+    if (UNLIKELY(hold_points_active))
+        hold_point_after_lock(t);
 }
 
 /* Returns the text for a recursive acquisition by a reader that blocks for ever if a writer waits;

@@ -181,6 +181,7 @@ static bool hold_point_is_reached(const struct hold_point *p, const struct hold_
         return me && hold_point_is_released(me);
     case HOLD_UNTIL_DONE:
     case HOLD_AFTERWARDS:
+    case HOLD_INTERRUPTIBLE:
         return hold_point_sum(p, false) >= p->count;
     case HOLD_UNTIL_DONE_SINCE_HELD:
         return hold_point_sum(p, false) - since >= p->count;
@@ -252,6 +253,11 @@ static bool hold_point_is_selected(const struct hold_point *p, uint32_t came)
     return came >= p->skip && (!p->most || came - p->skip < p->most);
 }
 
+static bool hold_point_is_after_event(const struct hold_point *p)
+{
+    return p->until == HOLD_AFTERWARDS || p->until == HOLD_INTERRUPTIBLE;
+}
+
 /* Called before what the thread is about to do there. */
 static void hold_point_hold(struct traced_thread *t, uint32_t bits, const struct trace_line *asks)
 {
@@ -259,7 +265,7 @@ static void hold_point_hold(struct traced_thread *t, uint32_t bits, const struct
     for (unsigned i = 0; i < hold_point_file->point_count; i++) {
         struct hold_point *p = &hold_point_file->points[i];
         bool circle = p->until == HOLD_UNTIL_CYCLE;
-        if (!(bits >> i & 1) || p->until == HOLD_AFTERWARDS ||
+        if (!(bits >> i & 1) || hold_point_is_after_event(p) ||
             !hold_point_is_selected(p, atomic_fetch_add(&p->came, 1)) ||
             p->until == HOLD_UNTIL_NOT_HELD ||
             atomic_load(&p->late) >= hold_point_file->late_most ||
@@ -303,6 +309,13 @@ static void hold_point_leave_inside(void)
     within = 0;
 }
 
+/* Returns whether it is recorded before its call is made: else it is too late to hold the thread. */
+static bool hold_point_precedes_call(const struct record *r)
+{
+    return !r->b || r->shape == SHAPE_POST || r->shape == SHAPE_LEAVE ||
+           r->shape == SHAPE_READ_LEAVE || r->shape == SHAPE_WRITE_LEAVE;
+}
+
 void hold_point_before_event(struct traced_thread *t, const struct record *r)
 {
     struct shape_step steps[CODES_STEPS];
@@ -316,7 +329,8 @@ void hold_point_before_event(struct traced_thread *t, const struct record *r)
     for (unsigned i = 0; i < count; i++) {
         meets |= hold_point_find(t, steps[i].type_a, r->site) |
                  hold_point_find(t, steps[i].type_b, r->site);
-        if (i == 0 && !r->b && steps[i].type_a != TYPE_ACQUIRE)
+        if ((i == 0 || r->shape == SHAPE_POST) && hold_point_precedes_call(r) &&
+            steps[i].type_a != TYPE_ACQUIRE)
             before = meets;
     }
     if (before)
@@ -324,19 +338,17 @@ void hold_point_before_event(struct traced_thread *t, const struct record *r)
 }
 
 /* Holds the thread that has just recorded its event, as in a critical section. */
-static void hold_point_hold_afterwards(struct traced_thread *t, uint32_t bits)
+static void hold_point_hold_afterwards(uint32_t bits, enum hold_until until)
 {
     int saved = errno;
     for (unsigned i = 0; i < hold_point_file->point_count; i++) {
         struct hold_point *p = &hold_point_file->points[i];
-        if (!(bits >> i & 1) || p->until != HOLD_AFTERWARDS ||
+        if (!(bits >> i & 1) || p->until != until ||
             !hold_point_is_selected(p, atomic_fetch_add(&p->came, 1)) ||
             atomic_load(&p->late) >= hold_point_file->late_most)
             continue;
-        busy_begin(t);
         hold_point_wait(p, NULL);
         hold_point_pause(AFTERWARDS_NS);
-        busy_end(t);
     }
     errno = saved;
 }
@@ -350,8 +362,17 @@ void hold_point_after_event(struct traced_thread *t)
         }
     within = meets;
     meets = 0;
-    if (within)
-        hold_point_hold_afterwards(t, within);
+    if (!within)
+        return;
+    busy_begin(t);
+    hold_point_hold_afterwards(within, HOLD_AFTERWARDS);
+    busy_end(t);
+}
+
+void hold_point_after_lock(const struct traced_thread *t)
+{
+    if (within && !t->busy)
+        hold_point_hold_afterwards(within, HOLD_INTERRUPTIBLE);
 }
 
 /* ---- the file ---- */

@@ -24,6 +24,8 @@ void hold_point_before_unit(struct traced_thread *thread, const struct trace_lin
 /* Called before a record takes its numbers, and afterwards. */
 void hold_point_before_event(struct traced_thread *thread, const struct record *record);
 void hold_point_after_event(struct traced_thread *thread);
+/* Called when a thread has recorded that it acquired a lock, where its signal handlers record. */
+void hold_point_after_lock(const struct traced_thread *thread);
 
 #pragma GCC visibility pop
 #endif
