@@ -7,7 +7,7 @@
 
 struct view;
 
-/* Adds those that are no action of the table of actions.h to the window. */
+/* Adds those that are not in the table of actions.h to the window. */
 void action_arguments_install(struct view *view);
 /* Performs an action of the window; argument: words separated by spaces, or "". Returns false if
  * there is no action of that name, or if it takes no argument. */

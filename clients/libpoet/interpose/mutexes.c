@@ -66,7 +66,7 @@ static inline void record_entered(struct traced_thread *t, struct sync_object *o
     thread_push(t, o, line);
     busy_end(t);
     record_mark_nonempty();
-    if (UNLIKELY(hold_points_active))
+    if (UNLIKELY(tracer.replay.has_hold_points))
         hold_point_after_lock(t);
 }
 

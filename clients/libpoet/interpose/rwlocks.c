@@ -64,7 +64,7 @@ static void rwlock_record_entered(struct traced_thread *t, struct sync_object *o
         hold->writing = c->writing;
     busy_end(t);
     record_mark_nonempty();
-    if (UNLIKELY(hold_points_active))
+    if (UNLIKELY(tracer.replay.has_hold_points))
         hold_point_after_lock(t);
 }
 
