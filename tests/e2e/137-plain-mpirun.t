@@ -73,7 +73,7 @@ for mpi in mpich openmpi; do
     is "$mpi: replay exits with status 0 and the same events, nine times of nine" "$equal" 9
     is "$mpi: the output of a replay is that of the recorded run, nine times of nine" "$same" 9
     is "$mpi: replay without a command asks for the launcher" "$(poet replay run.poet 2>&1 | head -n 1; poet replay run.poet >/dev/null 2>&1; echo $?)" \
-        "poet replay: run.poet has 3 processes whose launcher is not in the trace; specify it, as in poet replay run.poet -- mpirun -n 3 ./luck
+        "poet replay: run.poet has 3 processes without their launcher in the trace; specify it, as in poet replay run.poet -- mpirun -n 3 ./luck
 2"
 done
 done_testing

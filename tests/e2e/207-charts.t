@@ -97,7 +97,7 @@ until_true finished open.poet
 poet states open.poet --list --json >list.out
 poet states open.poet --chart transitions >chart.out
 is "a thread that waits at the end is blocked up to it" "$(compare states list.out chart.out)" alike
-like "a thread that waits at the end is blocked to the last character" "$(sed -n 's/^T:work *//p' chart.out)" "####$"
+like "a thread that waits at the end is blocked to the last character" "$(sed -n 's/^T:work *//p' chart.out)" "====$"
 
 # ---- 300 threads ----
 cat >many.c <<'C'

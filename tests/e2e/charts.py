@@ -12,7 +12,7 @@ import json
 import re
 import sys
 
-LETTERS = {"created": ".", "exited": ".", "runnable": "~", "running": "=", "blocked": "#", "off-CPU (other)": "s"}
+LETTERS = {"created": ":", "exited": ":", "runnable": "-", "running": "#", "blocked": "=", "off-CPU (other)": "."}
 UNITS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 STATES = "created", "runnable", "running", "blocked", "other_off_cpu", "exited"
 
@@ -66,7 +66,7 @@ def compare_lives(rows, chart):
         if thread not in lives:
             continue
         start, end = ((time - begin) / each for time in lives[thread])
-        first, after = characters.find("="), characters.rfind("=") + 1
+        first, after = characters.find("#"), characters.rfind("#") + 1
         if first < 0 or abs(first - max(start, 0)) > 1.01 or abs(after - end) > 1.01:
             wrong.append(f"{thread}: {first} to {after}, not {start} to {end}")
         seen += 1

@@ -1,7 +1,7 @@
 #include "clients/viewer/diagram/wait_cause.h"
 
 #include "base/alloc.h"
-#include "clients/metadata/event_text.h"
+#include "base/time_units.h"
 #include "clients/connection/result_table.h"
 #include "clients/viewer/diagram/go_to.h"
 #include "clients/viewer/diagram/viewer.h"
@@ -32,9 +32,9 @@ static void wait_summary_append(struct wait_summary_text_buffer *buffer, char *m
 
 static char *wait_summary_duration_text(double ns)
 {
-    char text[40];
-    duration_text(text, sizeof text, (int64_t)(ns + 0.5));
-    return xstrdup(text);
+    struct time_unit unit = time_unit_for((int64_t)ns);
+    int digits = unit.ns == 1 ? 0 : unit.ns < time_units[0].ns ? 1 : 2;
+    return xasprintf("%.*f %s", digits, ns / (double)unit.ns, unit.name);
 }
 
 /* Columns of the table that the text mentions. */
