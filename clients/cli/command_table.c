@@ -29,8 +29,8 @@ const struct command_group command_groups[] = {
     {"Find bugs", {&command_blocked, &command_attach, &command_predict, &command_confirm,
                    &command_replay, &command_debug, &command_compare}},
     {"Performance", {&command_report, &command_states, &command_waits, &command_locks,
-                     &command_path, &command_calls, &command_source, &command_memory, &command_resources,
-                     &command_metrics}},
+                     &command_path, &command_calls, &command_source, &command_memory,
+                     &command_resources, &command_metrics}},
     {"Manage runs", {&command_ls, &command_rm, &command_runs, &command_merge, &command_import,
                      &command_key, &command_check, &command_help}},
     {0}};
