@@ -175,7 +175,7 @@ static bool lock_is_mine(const uOwnerLock *lock)
 WRAP(void, _ZN10uOwnerLock7acquireEv, uOwnerLock *lock)
 {
     const char *site = lock_site(lock, SITE);
-    bool again = lock_is_mine(lock);
+    bool again = site && lock_is_mine(lock);
     if (site && !again)
         lock_request(lock, site);
     __real__ZN10uOwnerLock7acquireEv(lock);
@@ -186,7 +186,7 @@ WRAP(void, _ZN10uOwnerLock7acquireEv, uOwnerLock *lock)
 WRAP(bool, _ZN10uOwnerLock10tryacquireEv, uOwnerLock *lock)
 {
     const char *site = lock_site(lock, SITE);
-    bool again = lock_is_mine(lock), tries = again || lock_may_try(lock, site),
+    bool again = site && lock_is_mine(lock), tries = again || lock_may_try(lock, site),
          acquired = tries && __real__ZN10uOwnerLock10tryacquireEv(lock);
     if (site && acquired)
         lock_acquired(lock, again, site);

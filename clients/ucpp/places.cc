@@ -178,18 +178,29 @@ static const char *code_cut_class(char *function, bool *is_main)
     return name;
 }
 
-/* The places that were looked up last. */
+/* The places that were looked up last. Readers take no lock, as each event has several: they notice
+ * by `version` whether a place changed meanwhile, also by a task that was given a time slice. */
 enum { PLACE_BITS = 10 };
-static code_place places[1 << PLACE_BITS];
+static struct remembered_place {
+    unsigned version; /* odd: it is being written */
+    code_place place;
+} places[1 << PLACE_BITS];
 static spinlock places_lock;
 
+static remembered_place &code_remembered(const char *site)
+{
+    return places[(uintptr_t(site) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - PLACE_BITS)];
+}
+
+/* Returns what is remembered of a place; one of another `site`: nothing. */
 static code_place code_find(const char *site)
 {
-    unsliced part;
-    places_lock.acquire();
-    code_place place =
-        places[(uintptr_t(site) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - PLACE_BITS)];
-    places_lock.release();
+    const remembered_place &r = code_remembered(site);
+    unsigned version = __atomic_load_n(&r.version, __ATOMIC_ACQUIRE);
+    code_place place = r.place;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (version & 1 || __atomic_load_n(&r.version, __ATOMIC_RELAXED) != version)
+        place.site = nullptr;
     return place;
 }
 
@@ -199,8 +210,12 @@ static void code_remember(code_place &place)
     char *kept =
         place.of_class ? static_cast<char *>(memory_get(strlen(place.of_class) + 1)) : nullptr;
     place.of_class = kept ? strcpy(kept, place.of_class) : nullptr;
+    remembered_place &r = code_remembered(place.site);
     places_lock.acquire();
-    places[(uintptr_t(place.site) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - PLACE_BITS)] = place;
+    __atomic_store_n(&r.version, r.version + 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    r.place = place;
+    __atomic_store_n(&r.version, r.version + 1, __ATOMIC_RELEASE);
     places_lock.release();
 }
 
