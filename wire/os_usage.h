@@ -63,12 +63,14 @@ struct usage_figure {
 /* For a thread that sleeps at a futex: the call in the program by which it does, an address in the
  * outermost function of the C++ library around it, the address of the once flag of the future that
  * it waits for, and which other processes can use the futex: LINE_ flags (wire/program_messages.h).
- */
+ * For one that sleeps in poll, select or epoll_wait: whether only threads of its process can make a
+ * descriptor ready. */
 enum usage_futex_fact {
     USAGE_FUTEX_SITE = 66,
     USAGE_FUTEX_LIBRARY,
     USAGE_FUTEX_ONCE,
     USAGE_FUTEX_REACH,
+    USAGE_POLLS_OWN,
     USAGE_FUTEX_END
 };
 #define USAGE_FUTEX_FACTS (USAGE_FUTEX_END - USAGE_FUTEX_SITE)

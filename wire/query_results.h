@@ -119,7 +119,8 @@ enum wake_effect { WAKE_NO_THREAD, WAKE_SOME_THREAD, WAKE_UNKNOWN };
 
 /* An object on which threads wait to be woken. */
 struct diagnosis_info {
-    uint32_t about; /* line; 0: the futexes at which threads sleep */
+    uint32_t about; /* line; 0: the futexes at which threads sleep, or the descriptors */
+    bool polls; /* the descriptors for which threads wait in poll, select or epoll_wait */
     enum wait_outcome fate; /* the worst one of its waiters */
     uint32_t doubts; /* bits of enum diagnosis_uncertainty */
     /* one of the waits; the last event that might have woken it, line 0: none */

@@ -342,9 +342,17 @@ static const char *hang_text_signal_name(const struct trace_metadata *book,
 static void hang_text_report_worst(const struct trace_metadata *book,
                                    const struct diagnosis_info *v, struct hang_text_buffer *s)
 {
-    const char *about = v->about ? metadata_label(book, v->about) : "futexes";
+    const char *about = v->about   ? metadata_label(book, v->about)
+                        : v->polls ? "descriptors"
+                                   : "futexes";
     if (v->fate == OUTCOME_NEVER && hang_text_is_communication(book, v->about))
         fprintf(s->f, "HANG: no remaining thread can read from, or write to, %s\n", about);
+    else if (v->polls && v->fate != OUTCOME_OPEN)
+        fprintf(s->f,
+                "%sHANG: no %s thread can %smake ready a descriptor that an event loop waits for\n",
+                v->fate == OUTCOME_NEVER ? "" : "LIKELY ",
+                v->fate == OUTCOME_NEVER ? "remaining" : "traced",
+                v->fate == OUTCOME_NEVER ? "" : "still ");
     else if (v->fate == OUTCOME_NEVER)
         fprintf(s->f, "HANG: no remaining thread can wake the waiters of %s\n", about);
     else if (v->fate == OUTCOME_POSSIBLE && v->doubts & UNCERTAIN_RUNS)

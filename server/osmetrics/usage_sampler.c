@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/map.h"
+#include "server/osmetrics/poll_sets.h"
 #include "server/osmetrics/proc_files.h"
 #include "wire/limits.h"
 #include "wire/program_messages.h"
@@ -30,6 +31,7 @@
 
 struct usage_sampler {
     int process; /* its folder in /proc: no other process is ever taken for it */
+    pid_t pid;
     bool filtered, same_numbers;
     uint64_t first_ns, next_ns, threads_ns; /* the latter: the next time for threads */
     uint64_t last_ns; /* when threads were read last */
@@ -40,6 +42,7 @@ struct usage_sampler {
     struct map reported; /* thread and metric -> last reported value + 1 */
     struct map kept; /* code of a thread -> struct kept */
     uint64_t round;
+    size_t thread_count; /* of the round */
 };
 
 struct sampler_thread { /* of a thread */
@@ -93,6 +96,7 @@ struct usage_sampler *usage_sampler_new(pid_t pid)
     long ticks = sysconf(_SC_CLK_TCK), page = sysconf(_SC_PAGESIZE);
     *s = (struct usage_sampler){
         .process = process,
+        .pid = pid,
         .filtered = true,
         .units = {.tick_ns = 1000000000u / (uint64_t)(ticks > 0 ? ticks : 100),
                   .page_bytes = (uint64_t)(page > 0 ? page : 4096)}};
@@ -273,6 +277,20 @@ static uint64_t asleep_in(const struct usage_sampler *s, pid_t tid, uint8_t *rea
     return SLEEP_VALUE(memory.loader ? SLEEP_IN_LOADER : is, word);
 }
 
+/* Reports that only threads of the process can make ready what a thread waits for in such a call. */
+static void sampler_put_poll_set(const struct usage_sampler *s, const struct sampled_thread *thread,
+                                 unsigned call, struct sampler_usage *now)
+{
+    char text[256];
+    if (call != SLEEP_IN_POLL && call != SLEEP_IN_SELECT && call != SLEEP_IN_EPOLL)
+        return;
+    text[text_of_thread(s, thread->tid, "syscall", text, sizeof text - 1)] = 0;
+    struct poll_wait wait = {
+        .process = s->process, .pid = s->pid, .threads = s->thread_count, .call = text};
+    if (poll_set_is_own(&wait))
+        usage_put(now, thread->code, USAGE_POLLS_OWN, 1);
+}
+
 /* Looks once for each sleep.  Reports that the thread runs again one sample later, since running
  * only to exit means nothing. */
 static void put_asleep(const struct usage_sampler *s, const struct sampled_thread *thread,
@@ -295,6 +313,7 @@ static void put_asleep(const struct usage_sampler *s, const struct sampled_threa
     if (kept->asleep)
         usage_put(now, thread->code, USAGE_ASLEEP, kept->asleep);
     unsigned call = SLEEP_VALUE_CALL(kept->asleep);
+    sampler_put_poll_set(s, thread, call, now);
     if (!thread->futex_word || (call != SLEEP_IN_FUTEX && call != SLEEP_IN_TIMED_FUTEX) ||
         SLEEP_VALUE_WORD(kept->asleep) - thread->futex_word >= QUEUE_FUTEX_BYTES)
         return;
@@ -380,6 +399,9 @@ static void put_threads(struct usage_sampler *s, const struct sampled_thread *th
 {
     struct map_removal weeding = {0};
     s->round++;
+    s->thread_count = 0;
+    for (size_t i = 0; i < count; i++)
+        s->thread_count += threads[i].tid && threads[i].code;
     for (size_t i = 0; i < count; i++)
         if (threads[i].tid && threads[i].code)
             put_thread(s, &threads[i], last, now, now_ns);

@@ -7,7 +7,7 @@
 #include "server/timing/cpu_states.h"
 #include "wire/os_usage.h"
 
-/* Describes a sleep at a futex. */
+/* Describes a sleep at a futex, or in a call such as poll. */
 static const struct target_event look_of_futex = {.name = (char[]){""}, .waits = true};
 
 /* Returns the line of the latest object at an address of a process; 0: none. */
@@ -39,7 +39,15 @@ bool futex_wait_find(const struct run *run, const struct wait_graph_sleeper *asl
                      struct waiter *waiter)
 {
     const struct cpu_states *states = cpu_placement_states(run);
-    if (SLEEP_VALUE_CALL(asleep->call) != SLEEP_IN_FUTEX || !SLEEP_VALUE_WORD(asleep->call) ||
+    unsigned call = SLEEP_VALUE_CALL(asleep->call);
+    if ((call == SLEEP_IN_POLL || call == SLEEP_IN_SELECT || call == SLEEP_IN_EPOLL) &&
+        cpu_states_futex(states, asleep->thread, USAGE_POLLS_OWN)) {
+        waiter->look = &look_of_futex;
+        waiter->polls = true;
+        waiter->time_ns = asleep->since_ns;
+        return true;
+    }
+    if (call != SLEEP_IN_FUTEX || !SLEEP_VALUE_WORD(asleep->call) ||
         !cpu_states_futex(states, asleep->thread, USAGE_FUTEX_SITE))
         return false;
     uint64_t once = cpu_states_futex(states, asleep->thread, USAGE_FUTEX_ONCE);

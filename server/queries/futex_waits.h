@@ -1,5 +1,6 @@
-/* Waits at futexes, which no event records, but the samples of sleeping threads: without a timeout,
- * and by a call that libpoet saw, so that only another thread of the program can end them.
+/* Waits that no event records, but the samples of sleeping threads: without a timeout, and such that
+ * only another thread of the program can end them.  Those are waits at futexes by a call that libpoet
+ * saw, and waits of event loops for descriptors that no other process has.
  *
  * If the task of a future has begun, the thread that runs it is the only one: the once flag in
  * which libstdc++ runs the task, and sets the value, is a traced object. */
@@ -9,7 +10,7 @@
 #include "server/queries/wait_graph.h"
 #include "wire/request.h"
 
-/* Makes a thread that is in no traced wait a waiter if it sleeps at a futex. */
+/* Makes a thread that is in no traced wait a waiter if it sleeps so. */
 bool futex_wait_find(const struct run *run, const struct wait_graph_sleeper *asleep,
                      struct waiter *waiter);
 /* Appends a response part for a sleeping thread. */

@@ -43,7 +43,7 @@ struct hang_diagnosis {
     bool any_resumes; /* a thread can resume, and wake others */
     uint64_t first; /* first position of the order when the diagnosis began */
     size_t sent, sent_pools;
-    bool sent_futexes;
+    bool sent_asleep[2]; /* at futexes; for descriptors */
 };
 
 /* ---- threads that can resume ---- */
@@ -200,7 +200,7 @@ static bool hang_diagnosis_resumes(const struct hang_diagnosis *v, const struct 
                                    unsigned how)
 {
     const struct wait_graph *g = v->graph;
-    if (w->futex)
+    if (w->futex || w->polls)
         return hang_diagnosis_futex_resumes(v, w, how);
     if (w->loader)
         return hang_diagnosis_thread_resumes(v, w->ahead.thread, how);
@@ -261,12 +261,14 @@ static bool hang_diagnosis_may_handler_wake(const struct hang_diagnosis *v,
     return itself;
 }
 
-/* Returns the index of the first waiter at a futex that no thread is known to end; the number of
- * waiters if there is none. */
-static size_t hang_diagnosis_first_futex(const struct hang_diagnosis *v)
+/* Returns the index of the first waiter at a futex that no thread is known to end, or for
+ * descriptors; the number of waiters if there is none. */
+static size_t hang_diagnosis_first_asleep(const struct hang_diagnosis *v, bool polls)
 {
     size_t i = 0;
-    while (i < v->graph->count && !(v->graph->waiters[i].futex && !v->graph->waiters[i].about))
+    while (i < v->graph->count &&
+           (v->graph->waiters[i].about ||
+            !(polls ? v->graph->waiters[i].polls : v->graph->waiters[i].futex)))
         i++;
     return i;
 }
@@ -275,7 +277,8 @@ static void hang_diagnosis_add_uncertainty(struct hang_diagnosis *v)
 {
     const struct run *run = v->graph->run;
     bool handlers = run_connected(run) > 0;
-    if (hang_diagnosis_first_futex(v) < v->graph->count)
+    if (hang_diagnosis_first_asleep(v, false) < v->graph->count ||
+        hang_diagnosis_first_asleep(v, true) < v->graph->count)
         v->doubts |= (untraced_reasons_some(run) ? UNCERTAIN_UNTRACED : 0u) |
                      (handlers ? UNCERTAIN_HANDLER : 0u);
     for (size_t i = 0; i < v->wakers.count; i++) {
@@ -505,14 +508,16 @@ static void hang_diagnosis_put_subject(const struct hang_diagnosis *v,
     response_chunk_end(reply);
 }
 
-/* All futexes have one response part: any thread may wake the waiters of any of them. */
-static void hang_diagnosis_put_futexes(struct hang_diagnosis *v, struct response *reply)
+/* All futexes have one response part, and all event loops: any thread may wake the waiters of any of
+ * them. */
+static void hang_diagnosis_put_asleep(struct hang_diagnosis *v, bool polls, struct response *reply)
 {
-    size_t waiter = hang_diagnosis_first_futex(v);
-    if (v->sent_futexes || waiter == v->graph->count)
+    size_t waiter = hang_diagnosis_first_asleep(v, polls);
+    if (v->sent_asleep[polls] || waiter == v->graph->count)
         return;
-    v->sent_futexes = true;
-    struct diagnosis_info shown = {.fate = hang_diagnosis_outcome(v, waiter),
+    v->sent_asleep[polls] = true;
+    struct diagnosis_info shown = {.polls = polls,
+                                   .fate = hang_diagnosis_outcome(v, waiter),
                                    .doubts = v->doubts,
                                    .wait = v->graph->waiters[waiter].at};
     if (shown.fate == OUTCOME_OPEN)
@@ -552,7 +557,8 @@ static void hang_diagnosis_put_pool(const struct hang_diagnosis *v, const struct
 
 bool hang_diagnosis_put(struct hang_diagnosis *v, struct response *reply)
 {
-    hang_diagnosis_put_futexes(v, reply);
+    hang_diagnosis_put_asleep(v, false, reply);
+    hang_diagnosis_put_asleep(v, true, reply);
     for (; v->sent_pools < v->pools.count && v->sent_pools < OBJECTS_REPORTED; v->sent_pools++)
         if (!v->pools.pools[v->sent_pools].excluded)
             hang_diagnosis_put_pool(v, &v->pools.pools[v->sent_pools], reply);

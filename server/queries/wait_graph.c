@@ -441,11 +441,11 @@ static void wait_graph_copy_holders(const struct wait_graph_job *job, const stru
         wait_holder_set_site(job->graph.run, &wait->holders[i]);
 }
 
-/* (one at a futex is sent as a sleeper) */
+/* (one at a futex, or for descriptors, is sent as a sleeper) */
 static void wait_graph_send_wait(const struct wait_graph_job *job, const struct waiter *w,
                                  struct response *reply)
 {
-    if (w->futex)
+    if (w->futex || w->polls)
         return;
     const struct run *run = job->graph.run;
     struct wait_info wait = {.thread = w->thread,
