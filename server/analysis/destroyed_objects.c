@@ -16,6 +16,7 @@
 
 struct destroyed_use {
     uint32_t thread, place, next; /* next: 1 + index of a use of the line; 0: none */
+    uint32_t object; /* index */
     bool open; /* the thread holds the object, or waits at it, */
     uint64_t opened; /* since this position, NO_POSITION: never, */
     int64_t opened_ns, closed_ns; /* and from the one time to the other */
@@ -70,8 +71,10 @@ static struct destroyed_use *destroyed_use_get(struct destroyed_objects *d, uint
         struct destroyed_object *o = destroyed_object_get(d, line);
         d->uses = array_reserve(d->uses, &d->use_room, d->use_count + 1, sizeof *d->uses);
         known = ++d->use_count;
-        d->uses[known - 1] =
-            (struct destroyed_use){.thread = thread, .next = o->first, .opened = NO_POSITION};
+        d->uses[known - 1] = (struct destroyed_use){.thread = thread,
+                                                    .next = o->first,
+                                                    .object = (uint32_t)(o - d->objects),
+                                                    .opened = NO_POSITION};
         o->first = (uint32_t)known;
         map_put(&d->use_of, line, thread, (void *)known);
     }
@@ -107,7 +110,7 @@ static void destroyed_objects_on_use(struct destroyed_objects *d, const struct s
         }
     if (!use)
         return;
-    struct destroyed_object *o = destroyed_object_get(d, op->about);
+    struct destroyed_object *o = &d->objects[use->object];
     if (op->opens && !use->open) {
         use->opened = op->position;
         use->opened_ns = op->time_ns;

@@ -52,6 +52,7 @@ struct handler_thread {
 struct handler_locks {
     struct handler_thread *threads;
     size_t thread_count, thread_room;
+    uint32_t last; /* index of the thread that was looked up last */
     struct map thread_of; /* line -> 1 + index */
     struct handler_run *runs; /* of handlers that requested a lock */
     size_t run_count, run_room;
@@ -65,6 +66,8 @@ struct handler_locks {
 
 static uint32_t handler_thread_index(struct handler_locks *h, uint32_t line)
 {
+    if (h->thread_count && h->threads[h->last].line == line)
+        return h->last;
     uintptr_t known = (uintptr_t)map_get(&h->thread_of, line, 0);
     if (!known) {
         h->threads = array_reserve_zeroed(h->threads, &h->thread_room, h->thread_count + 1,
@@ -73,7 +76,7 @@ static uint32_t handler_thread_index(struct handler_locks *h, uint32_t line)
         h->threads[known - 1].line = line;
         map_put(&h->thread_of, line, 0, (void *)known);
     }
-    return (uint32_t)known - 1;
+    return h->last = (uint32_t)known - 1;
 }
 
 /* Returns the index of a signal's name; HANDLER_SIGNALS: there are too many. */

@@ -32,8 +32,24 @@ static bool sync_ops_is_lock(const void *context, uint32_t line)
     return sync_ops_line_kind((struct sync_ops *)(uintptr_t)context, line) & 1;
 }
 
+/* Returns whether another type of event on lines of a kind comes after more types: of those that
+ * acquire a shared line it is then the one in shared mode. */
+static bool sync_ops_is_reader(const struct run *run, uint64_t kind,
+                               const struct target_event *look)
+{
+    const char *name = run_kind_name(run, (uint32_t)kind);
+    for (size_t t = 0; look && t < run->targets.count; t++)
+        for (size_t i = 0; i < run->targets.items[t]->event_count; i++) {
+            const struct target_event *other = &run->targets.items[t]->events[i];
+            if (target_has_line_type(&other->on, name) && other->after.count > look->after.count)
+                return true;
+        }
+    return false;
+}
+
 /* Returns what the description says of the type of an event. */
-static struct sync_ops_type sync_ops_type_of(struct sync_ops *ops, const struct order_event *e)
+static const struct sync_ops_type *sync_ops_type_of(struct sync_ops *ops,
+                                                    const struct order_event *e)
 {
     const struct run *run = ops->run;
     uint64_t kind = order_line_kind(run->order, e->line),
@@ -42,9 +58,13 @@ static struct sync_ops_type sync_ops_type_of(struct sync_ops *ops, const struct 
     if (t->key != key) {
         const struct target_event *look =
             run_event_type(run, e->line, e->type, (enum relation)e->relation);
-        *t = (struct sync_ops_type){key, look ? look->role : ROLE_NONE, look && look->undelivered};
+        *t = (struct sync_ops_type){.key = key,
+                                    .look = look,
+                                    .role = look ? look->role : ROLE_NONE,
+                                    .signals = look && look->undelivered,
+                                    .reads = sync_ops_is_reader(run, kind, look)};
     }
-    return *t;
+    return t;
 }
 
 /* Returns whether the succession on a line depends on scheduling. */
@@ -54,29 +74,10 @@ static bool sync_ops_is_scheduled(const void *context, uint32_t line)
     return sync_ops_is_lock(ops, line) || semaphore_locks_have(&ops->semaphores, line);
 }
 
-static bool sync_ops_is_timed(const struct run *run, const struct order_event *e)
+static bool sync_ops_is_timed(struct sync_ops *ops, const struct order_event *e)
 {
-    const struct target_event *look =
-        run_event_type(run, e->line, e->type, (enum relation)e->relation);
+    const struct target_event *look = sync_ops_type_of(ops, e)->look;
     return look && look->timed;
-}
-
-/* Returns whether an event acquires a shared line in shared mode: another type of event on the line
- * comes after more types than this one. */
-static bool sync_ops_is_shared(const struct run *run, const struct order_event *e)
-{
-    const struct target_event *look =
-        run_event_type(run, e->line, e->type, (enum relation)e->relation);
-    if (!look || !order_line_shared(run->order, e->line))
-        return false;
-    const char *kind = run_kind_name(run, order_line_kind(run->order, e->line));
-    for (size_t t = 0; t < run->targets.count; t++)
-        for (size_t i = 0; i < run->targets.items[t]->event_count; i++) {
-            const struct target_event *other = &run->targets.items[t]->events[i];
-            if (target_has_line_type(&other->on, kind) && other->after.count > look->after.count)
-                return true;
-        }
-    return false;
 }
 
 /* ---- processes that were forked ---- */
@@ -143,14 +144,11 @@ static void sync_ops_feed_signal(struct sync_ops *ops, const struct order_event 
                                  struct sync_op op)
 {
     const struct run *run = ops->run;
-    const struct target_event *look =
-        e->about && sync_ops_type_of(ops, e).signals
-            ? run_event_type(run, e->line, e->type, (enum relation)e->relation)
-            : NULL;
-    if (!look)
+    const struct sync_ops_type *type = e->about ? sync_ops_type_of(ops, e) : NULL;
+    if (!type || !type->signals)
         return;
     op.is = SYNC_OP_SIGNAL;
-    op.all = run_signal_wakes_all(run, (struct event_id){e->line, e->number}, look);
+    op.all = run_signal_wakes_all(run, (struct event_id){e->line, e->number}, type->look);
     sync_ops_feed_op(ops, op);
 }
 
@@ -247,9 +245,7 @@ static void sync_ops_feed_send(struct sync_ops *ops, const struct order_event *e
     const struct run *run = ops->run;
     struct sync_ops_waiting *t = &ops->waits[e->thread];
     uint64_t sent = e->send_count == 1 ? order_edge(run->order, op.position, 0) : NO_POSITION;
-    const struct target_event *look =
-        is->waits && e->about ? run_event_type(run, e->line, e->type, (enum relation)e->relation)
-                              : NULL;
+    const struct target_event *look = is->waits && e->about ? sync_ops_type_of(ops, e)->look : NULL;
     bool requests = look && look->waits && look->category == CATEGORY_RECEIVE && e->about;
     if (sent != NO_POSITION && sync_ops_is_receiver(run, e->thread)) {
         op.is = SYNC_OP_MESSAGE;
@@ -297,7 +293,7 @@ static void sync_ops_feed_use(struct sync_ops *ops, const struct order_event *e,
         op.about = e->about;
         op.opens = is->waits;
         op.closes = !is->waits;
-        op.signals = sync_ops_type_of(ops, e).signals;
+        op.signals = sync_ops_type_of(ops, e)->signals;
         sync_ops_feed_op(ops, op);
     }
 }
@@ -370,7 +366,7 @@ static void sync_ops_feed_event(struct sync_ops *ops, const struct order_event *
                          .time_ns = e->time_ns,
                          .mark = mhb_clock(&ops->sure, e->thread)};
     bool within = e->line != e->thread && sync_ops_is_lock(ops, e->line);
-    enum target_role role = (enum target_role)sync_ops_type_of(ops, e).role;
+    enum target_role role = (enum target_role)sync_ops_type_of(ops, e)->role;
     op.lock = within ? e->line : e->about;
     if (e->about && (role == ROLE_DESTROY || role == ROLE_REUSE)) {
         sync_ops_feed_destroy(ops, e, op, role == ROLE_REUSE);
@@ -395,13 +391,13 @@ static void sync_ops_feed_event(struct sync_ops *ops, const struct order_event *
     if (is->waits && is->class == WAIT_CONTENTION && e->about && sync_ops_is_lock(ops, e->about)) {
         op.is = SYNC_OP_REQUEST;
         op.lock = e->about;
-        op.timed = sync_ops_is_timed(run, e);
+        op.timed = sync_ops_is_timed(ops, e);
         sync_ops_set_inherited(ops, &op);
         sync_ops_feed_op(ops, op);
         op.inherited = 0;
     } else if (within && is->waits && is->releases) {
         op.is = SYNC_OP_WAIT;
-        op.timed = sync_ops_is_timed(run, e);
+        op.timed = sync_ops_is_timed(ops, e);
         sync_ops_feed_op(ops, op);
     } else if (is->by_clock && e->about && sync_ops_is_lock(ops, e->about)) {
         op.is = SYNC_OP_REFUSED;
@@ -411,8 +407,8 @@ static void sync_ops_feed_event(struct sync_ops *ops, const struct order_event *
     if (within && (is->enters || is->leaves) && !is->waits) {
         op.is = is->enters ? SYNC_OP_ACQUIRE : SYNC_OP_RELEASE;
         op.lock = e->line;
-        op.shared = is->enters && sync_ops_is_shared(run, e);
         op.may_share = order_line_shared(run->order, e->line);
+        op.shared = is->enters && op.may_share && sync_ops_type_of(ops, e)->reads;
         sync_ops_feed_op(ops, op);
     }
     sync_ops_feed_signal(ops, e, op);

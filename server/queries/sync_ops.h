@@ -27,8 +27,10 @@ struct sync_ops {
     /* cache of what the description says of types of events, by a hash of the key */
     struct sync_ops_type {
         uint64_t key; /* 0: none */
+        const struct target_event *look; /* NULL: it says nothing */
         uint8_t role; /* an enum target_role */
         bool signals; /* only threads that wait at that time receive it */
+        bool reads; /* on a shared line that it acquires: in shared mode */
     } types[SYNC_OPS_TYPES];
     struct sync_ops_waiting { /* by thread: what it waits for */
         uint32_t about; /* the line of the awaited signal; 0: none */
