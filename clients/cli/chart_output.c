@@ -2,6 +2,7 @@
 #include "clients/cli/chart_output.h"
 
 #include "base/alloc.h"
+#include "clients/cli/icicle_html.h"
 #include "clients/cli/output_format.h"
 #include "clients/cli/terminal.h"
 #include "clients/connection/table_tree.h"
@@ -82,6 +83,11 @@ static bool icicle_chart_is_picture(const struct table_settings *o)
     return o->file && output_format_is_picture(output_format_of(o->file));
 }
 
+static bool icicle_chart_is_page(const struct table_settings *o)
+{
+    return o->file && output_format_of(o->file) == OUTPUT_HTML;
+}
+
 static bool icicle_chart_has_tree(const struct table_section *section)
 {
     static const char *const trees[] = {"calls", "waits", "stacks", "memory", NULL};
@@ -101,13 +107,15 @@ static bool icicle_chart_wanted(const struct table_settings *o,
         return false;
     if (o->chart)
         return strcmp(o->chart, "icicle") == 0;
-    return (o->width_of || o->tree) && icicle_chart_is_picture(o) && !table;
+    return (o->width_of || o->tree || icicle_chart_is_page(o)) &&
+           (icicle_chart_is_picture(o) || icicle_chart_is_page(o)) && !table;
 }
 
 /* Returns whether the format of the file is supported. */
 static bool icicle_chart_form(const struct table_settings *o)
 {
-    return !o->file || icicle_chart_is_picture(o) || output_format_of(o->file) == OUTPUT_TEXT;
+    return !o->file || icicle_chart_is_picture(o) || icicle_chart_is_page(o) ||
+           output_format_of(o->file) == OUTPUT_TEXT;
 }
 
 static void icicle_chart_print(const void *boxes, FILE *f)
@@ -135,6 +143,8 @@ static int icicle_chart_write_boxes(const struct table_settings *o,
     if (boxes->count < 2 || !boxes->nodes[0].size)
         return command_fail(o->command, "nothing to draw%s%s", boxes->note_count ? ": " : "",
                             boxes->note_count ? boxes->notes[0] : "");
+    if (icicle_chart_is_page(o))
+        return output_format_print(o->command, o->file, icicle_html_write, boxes);
     return icicle_chart_is_picture(o)
                ? icicle_chart_draw(o, subject, boxes)
                : output_format_print(o->command, o->file, icicle_chart_print, boxes);

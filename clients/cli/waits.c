@@ -40,7 +40,7 @@ static const struct argp_option options[] = {
     {"knots", OPTION_KNOTS, NULL, 0, "find bottleneck groups (wPerf knots)", 1},
     {"stacks", OPTION_STACKS, "WHAT", OPTION_ARG_OPTIONAL,
      "wait time by call stack: of the waiters (waiter, the default), or of the calls that ended "
-     "the waits (waker); with -o FILE.svg as an icicle graph",
+     "the waits (waker); with -o FILE.svg as an icicle graph, FILE.html with a search box",
      1},
     {"object", OPTION_OBJECT, "LINE", 0, "only waits for this object, by its name or line number",
      1},
