@@ -115,22 +115,6 @@ struct hold_points_builder {
     const char *why;
 };
 
-static bool hold_points_is_before_call(enum hold_until until)
-{
-    return until == HOLD_UNTIL_DONE || until == HOLD_UNTIL_DONE_SINCE_HELD;
-}
-
-/* Returns the type of event before which a thread is held, so that it has not acquired the lock or
- * a unit. */
-static const char *hold_points_holdable_type(const char *type)
-{
-    static const char *const acquired[] = {"lock", "acquired", "read_acquired", "write_acquired"};
-    for (size_t i = 0; i < sizeof acquired / sizeof *acquired; i++)
-        if (strcmp(type, acquired[i]) == 0)
-            return "acquire";
-    return type;
-}
-
 /* Adds a point for an event of a row: "request", "second", or "" for the first one. Returns its
  * bit; 0 with the reason in m->why. */
 static uint32_t hold_points_add_point(struct hold_points_builder *m, uint32_t row,
@@ -144,9 +128,7 @@ static uint32_t hold_points_add_point(struct hold_points_builder *m, uint32_t ro
                             *w = hold_points_find_cell(m->table, row, where);
     struct hold_point p = {.until = until, .count = 1};
     if (t->is != CELL_TEXT || w->is != CELL_PLACE ||
-        !hold_points_point(&p, m->book, w->place,
-                           hold_points_is_before_call(until) ? hold_points_holdable_type(t->text)
-                                                             : t->text)) {
+        !hold_points_point(&p, m->book, w->place, t->text)) {
         m->why = "an event has no known call site";
         return 0;
     }

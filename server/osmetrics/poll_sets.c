@@ -198,7 +198,7 @@ static bool poll_set_has_handlers(const struct poll_wait *wait)
 
 static bool poll_set_has_other_threads(const struct poll_wait *wait)
 {
-    int fd = openat(wait->process, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(wait->process, "task/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
     size_t count = directory ? 0 : SIZE_MAX;
     for (struct dirent *e; directory && (e = readdir(directory)) != NULL;)

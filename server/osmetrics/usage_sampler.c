@@ -29,6 +29,8 @@
 #define CLOSED (-1)
 #define FIGURES 32u         /* of one process or thread, at most */
 
+#define POLL_SETS_PER_ROUND 8u /* examined at most, in one round of a process */
+
 struct usage_sampler {
     int process; /* its folder in /proc: no other process is ever taken for it */
     pid_t pid;
@@ -43,6 +45,7 @@ struct usage_sampler {
     struct map kept; /* code of a thread -> struct kept */
     uint64_t round;
     size_t thread_count; /* of the round */
+    unsigned poll_sets; /* examined in the round */
 };
 
 struct sampler_thread { /* of a thread */
@@ -277,23 +280,27 @@ static uint64_t asleep_in(const struct usage_sampler *s, pid_t tid, uint8_t *rea
     return SLEEP_VALUE(memory.loader ? SLEEP_IN_LOADER : is, word);
 }
 
-/* Reports that only threads of the process can make ready what a thread waits for in such a call. */
-static void sampler_put_poll_set(const struct usage_sampler *s, const struct sampled_thread *thread,
+/* Reports that only threads of the process can make ready what a thread waits for in such a call.
+ * Returns false if that is left to a later round: it looks at all processes. */
+static bool sampler_put_poll_set(struct usage_sampler *s, const struct sampled_thread *thread,
                                  unsigned call, struct sampler_usage *now)
 {
     char text[256];
     if (call != SLEEP_IN_POLL && call != SLEEP_IN_SELECT && call != SLEEP_IN_EPOLL)
-        return;
+        return true;
+    if (s->poll_sets++ >= POLL_SETS_PER_ROUND)
+        return false;
     text[text_of_thread(s, thread->tid, "syscall", text, sizeof text - 1)] = 0;
     struct poll_wait wait = {
         .process = s->process, .pid = s->pid, .threads = s->thread_count, .call = text};
     if (poll_set_is_own(&wait))
         usage_put(now, thread->code, USAGE_POLLS_OWN, 1);
+    return true;
 }
 
 /* Looks once for each sleep.  Reports that the thread runs again one sample later, since running
  * only to exit means nothing. */
-static void put_asleep(const struct usage_sampler *s, const struct sampled_thread *thread,
+static void put_asleep(struct usage_sampler *s, const struct sampled_thread *thread,
                        struct sampler_thread *kept, bool ran, struct sampler_usage *now,
                        uint64_t now_ns)
 {
@@ -313,7 +320,7 @@ static void put_asleep(const struct usage_sampler *s, const struct sampled_threa
     if (kept->asleep)
         usage_put(now, thread->code, USAGE_ASLEEP, kept->asleep);
     unsigned call = SLEEP_VALUE_CALL(kept->asleep);
-    sampler_put_poll_set(s, thread, call, now);
+    kept->looked = sampler_put_poll_set(s, thread, call, now);
     if (!thread->futex_word || (call != SLEEP_IN_FUTEX && call != SLEEP_IN_TIMED_FUTEX) ||
         SLEEP_VALUE_WORD(kept->asleep) - thread->futex_word >= QUEUE_FUTEX_BYTES)
         return;
@@ -399,7 +406,7 @@ static void put_threads(struct usage_sampler *s, const struct sampled_thread *th
 {
     struct map_removal weeding = {0};
     s->round++;
-    s->thread_count = 0;
+    s->thread_count = s->poll_sets = 0;
     for (size_t i = 0; i < count; i++)
         s->thread_count += threads[i].tid && threads[i].code;
     for (size_t i = 0; i < count; i++)

@@ -51,10 +51,28 @@ static bool hold_point_is_at(unsigned i, uintptr_t site)
     return true;
 }
 
+/* Returns whether a thread is held before its event, so that it has not acquired the lock. */
+static bool hold_point_is_before(const struct hold_point *p)
+{
+    return p->until == HOLD_UNTIL_DONE || p->until == HOLD_UNTIL_DONE_SINCE_HELD;
+}
+
+/* Returns the name of the event at which a thread is held: the request, if it is held before it
+ * acquires a lock. */
+static const char *hold_point_type(const struct hold_point *p)
+{
+    static const enum trace_type acquire[] = {TYPE_LOCK, TYPE_ACQUIRED, TYPE_READ_ACQUIRED,
+                                              TYPE_WRITE_ACQUIRED};
+    for (size_t i = 0; hold_point_is_before(p) && i < sizeof acquire / sizeof *acquire; i++)
+        if (strcmp(p->type, type_code_name(acquire[i])) == 0)
+            return type_code_name(TYPE_ACQUIRE);
+    return p->type;
+}
+
 static bool hold_point_is_type(unsigned i, uint16_t type)
 {
     const char *name = type ? type_code_name(type) : NULL;
-    return name && strcmp(name, hold_point_file->points[i].type) == 0;
+    return name && strcmp(name, hold_point_type(&hold_point_file->points[i])) == 0;
 }
 
 static bool hold_point_is_for_thread(unsigned i, const struct traced_thread *t)
