@@ -80,11 +80,20 @@ is "search by call site finds the events of poet dump" "$(hits 3)" "$(poet dump 
 is "search without a match finds none" "$(hits 4)" 0
 
 # ---- steps in the recorded order ----
-{ echo 'action time 0; action end'; echo 'action start'; echo 'action go 1:1'; for _ in $(seq 120); do echo 'action recorded-on'; echo 'state selection steps'; done; echo quit; } >script
-check "120 steps in the recorded order" script
-awk 'NR == FNR { at[$1] = NR; next } $2 != "none" { if (last && (at[$2] <= last || at[$2] > last + 2)) print $2; last = at[$2] }' \
-    events steps >astray
-is "each step selects the next synchronization point of the dump" "$(cat astray)" ""
+for along in order time; do
+    rm -f steps
+    {
+        [ $along = order ] && echo 'action time 0; action end' || echo 'action time 7'
+        echo 'action start'
+        echo 'action go 1:1'
+        for _ in $(seq 120); do echo 'action recorded-on'; echo 'state selection steps'; done
+        echo quit
+    } >script
+    check "120 steps in the recorded order, drawn by $along" script
+    awk 'NR == FNR { at[$1] = NR; next } $2 != "none" { if (last && (at[$2] <= last || at[$2] > last + 2)) print $2; last = at[$2] }' \
+        events steps >astray
+    is "drawn by $along, each step selects the next synchronization point of the dump" "$(cat astray)" ""
+done
 is "each of 120 steps selects another event" "$(awk '{ print $2 }' steps | sort -u | wc -l)" 120
 
 # ---- export from the viewer ----

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Objects in memory that other processes can use: while one that is not traced can still end a wait, nothing is concluded;
 # if all that inherited the memory are traced, a hang of them is one, and in memory with a name a likely one.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 

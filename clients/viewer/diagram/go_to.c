@@ -202,20 +202,26 @@ void event_step_recorded(struct view *view, int step)
         return;
     const struct scene *s = view->scene_cache.scene;
     const struct scene_mark *best = NULL;
+    uint64_t edge = m->event->position; /* of its point, on the side to which it steps */
     for (uint32_t i = 0; i < s->mark_count; i++) {
         const struct scene_mark *o = &s->marks[i];
-        if (o->event->position == NO_POSITION || event_info_same_point(o->event, m->event))
+        if (o->event->position == NO_POSITION)
             continue;
+        if (event_info_same_point(o->event, m->event)) {
+            edge = step > 0 ? MAX(edge, o->event->position) : MIN(edge, o->event->position);
+            continue;
+        }
         if (step > 0 ? o->event->position > m->event->position &&
                            (!best || o->event->position < best->event->position)
                      : o->event->position < m->event->position &&
                            (!best || o->event->position > best->event->position))
             best = o;
     }
-    if (best)
+    /* along time, events in between may be at times beyond the window */
+    if (best && !view->viewport.place.column_ns)
         go_to_neighbor(view, best->event->at, best->event->position);
-    else if (m->event->position != NO_POSITION) /* beyond the window */
-        event_step_request_recorded(view, m->event->position + (step > 0), step < 0, true);
+    else if (m->event->position != NO_POSITION)
+        event_step_request_recorded(view, edge + (step > 0), step < 0, true);
 }
 
 void event_step_recorded_into(struct view *view, int step)
