@@ -47,8 +47,8 @@ enum program_end {
 /* clang-format on */
 #define LINE_SHARED 1u /* the succession of its events is not an order */
 #define LINE_FOLLOWS 2u /* its first event comes after the last one of the thread that opens it */
-/* Its object is in memory that other processes can map, as of a file; or only inherit: that has no
- * name, and this path in /proc/PID/maps. */
+/* Memory of its object that other processes can map, as of a file; or that they can only inherit:
+ * that has no name, and this path in /proc/PID/maps. */
 #define LINE_NAMED_MEMORY 4u
 #define LINE_INHERITED_MEMORY 8u
 #define LINE_MEMORY (LINE_NAMED_MEMORY | LINE_INHERITED_MEMORY)

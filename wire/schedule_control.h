@@ -25,7 +25,8 @@ enum hold_until {
     HOLD_UNTIL_DONE_SINCE_HELD, /* the same, counted from when it is held */
     HOLD_UNTIL_WAITING, /* until `count` threads did the events of `others`, and nothing since */
     HOLD_AFTERWARDS, /* like HOLD_UNTIL_DONE, but after the thread's own event */
-    HOLD_INTERRUPTIBLE /* the same after it acquired a lock, and signal handlers may run meanwhile */
+    /* the same after it acquired a lock, and signal handlers may run meanwhile */
+    HOLD_INTERRUPTIBLE
 };
 
 struct hold_point {

@@ -185,8 +185,8 @@ static void hold_points_hold_waiter(struct hold_points_builder *m, uint32_t row,
         m->s->head.points[i].at_times = 1;
 }
 
-/* Holds the thread in the critical section that its handler must not interrupt, and the sender until
- * it is there.  A signal from elsewhere arrives there by chance only. */
+/* Holds the thread in the critical section that its handler must not interrupt, and the sender
+ * until it is there.  A signal from elsewhere arrives there by chance only. */
 static void hold_points_make_handler(struct hold_points_builder *m, uint32_t first, uint32_t end)
 {
     bool sent = first + 1 < end;

@@ -241,8 +241,8 @@ static bool poll_set_is_of_kernel(const char *link)
             strncmp(link, "/dev/shm/", 9) != 0);
 }
 
-/* Reads when a process began, in ticks; UINT64_MAX if it has no descriptors: a thread of the kernel,
- * or a process that has exited. */
+/* Reads when a process began, in ticks; UINT64_MAX if it has no descriptors: a thread of the
+ * kernel, or a process that has exited. */
 static uint64_t poll_set_start(int process)
 {
     char text[1024], *end = NULL, state = 'Z';

@@ -1,6 +1,6 @@
-/* Waits that no event records, but the samples of sleeping threads: without a timeout, and such that
- * only another thread of the program can end them.  Those are waits at futexes by a call that libpoet
- * saw, and waits of event loops for descriptors that no other process has.
+/* Waits that no event records, but the samples of sleeping threads: without a timeout, and such
+ * that only another thread of the program can end them.  There are two kinds: at futexes, by a call
+ * that libpoet saw, and in event loops, for descriptors that no other process has.
  *
  * If the task of a future has begun, the thread that runs it is the only one: the once flag in
  * which libstdc++ runs the task, and sets the value, is a traced object. */

@@ -508,8 +508,8 @@ static void hang_diagnosis_put_subject(const struct hang_diagnosis *v,
     response_chunk_end(reply);
 }
 
-/* All futexes have one response part, and all event loops: any thread may wake the waiters of any of
- * them. */
+/* All futexes have one response part, and all event loops: any thread may wake the waiters of any
+ * of them. */
 static void hang_diagnosis_put_asleep(struct hang_diagnosis *v, bool polls, struct response *reply)
 {
     size_t waiter = hang_diagnosis_first_asleep(v, polls);

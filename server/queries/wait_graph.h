@@ -24,8 +24,8 @@ struct waiter {
     /* since time_ns it sleeps at a futex; `about` is the once flag of its future if a thread runs
      * the task */
     bool futex;
-    bool
-        polls; /* since time_ns it waits for descriptors that only threads of its process make ready */
+    /* since time_ns it waits for descriptors that only threads of its process make ready */
+    bool polls;
     unsigned reach; /* which processes can use what it waits at: as of run_lines_reach() */
 };
 

@@ -57,8 +57,8 @@ void run_lines_free(struct run_lines *lines);
 /* The number of threads that wait for each other at a line's barrier; 0: not known. */
 void run_lines_set_participants(struct run_lines *lines, uint32_t line, uint32_t count);
 uint32_t run_lines_participants(const struct run_lines *lines, uint32_t line);
-/* Which other processes can use a line's object: LINE_ flags (wire/program_messages.h), 0: none;
- * and whether several of the run do. */
+/* Reach of a line's object, the other processes that can use it: LINE_ flags
+ * (wire/program_messages.h), 0: none; and whether several of the run do. */
 #define REACH_BY_SEVERAL 0x80u
 void run_lines_add_reach(struct run_lines *lines, uint32_t line, unsigned reach);
 unsigned run_lines_reach(const struct run_lines *lines, uint32_t line);

@@ -1,5 +1,5 @@
-/* Objects that are destroyed while threads use them, compared with reachability: random executions of
- * threads that use an object, hold it, pass locks on and send messages, while one destroys it. */
+/* Objects that are destroyed while threads use them, compared with reachability: random executions
+ * of threads that use an object, hold it, pass locks on and send messages, as one destroys it. */
 #include "server/analysis/bug_prediction.h"
 
 #include "unit.h"

@@ -20,8 +20,8 @@ static unsigned some(unsigned n)
     return (seed >> 16) % n;
 }
 
-/* A thread; a signal arrives before the step `at`, or at the end, and what sends it is created before
- * the step `created`. */
+/* A thread; a signal arrives before the step `at`, or at the end, and what sends it is created
+ * before the step `created`. */
 struct program {
     int step[STEPS]; /* l + 1: acquires lock l; -(l + 1): releases it; 0: changes the mask */
     int count, created, at, again; /* again: a second signal, sent by another program; -1: none */
@@ -66,8 +66,8 @@ static void make_steps(struct program *p)
     }
 }
 
-/* Returns a place not before `from` where the signal arrives and the handler gets its lock; -1: there
- * is none. */
+/* Returns a place not before `from` where the signal arrives and the handler gets its lock; -1:
+ * there is none. */
 static int some_arrival(const struct program *p, int from)
 {
     for (int tries = 0; tries < 100 && from <= p->count; tries++) {

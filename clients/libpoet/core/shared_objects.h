@@ -12,7 +12,7 @@
 /* Takes over the descriptor of the counters that the server created, -1 if there are none. random:
  * a number that no other process has. */
 void shared_object_begin(int fd, uint64_t random);
-/* What is known of an object's memory. */
+/* Memory of an object, as far as it is known. */
 struct shared_memory {
     bool unknown; /* it may be shared, but this cannot be checked */
     uint8_t reach; /* which other processes can use it: LINE_ flags, 0: none */

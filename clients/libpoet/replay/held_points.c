@@ -327,7 +327,7 @@ static void hold_point_leave_inside(void)
     within = 0;
 }
 
-/* Returns whether it is recorded before its call is made: else it is too late to hold the thread. */
+/* Returns whether it is recorded before its call: else it is too late to hold the thread. */
 static bool hold_point_precedes_call(const struct record *r)
 {
     return !r->b || r->shape == SHAPE_POST || r->shape == SHAPE_LEAVE ||
