@@ -7,6 +7,7 @@ cat >asleep.c <<'C'
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 #include "asleep.h"
 static _Atomic int tid, stop;
 static volatile long n;
@@ -27,7 +28,7 @@ int main(void)
     pthread_t t;
     signal(SIGUSR1, on);
     pthread_create(&t, NULL, sleeps, NULL);
-    while (!tid)
+    while (!tid || access("go", F_OK) != 0)
         ;
     for (int i = 0; i < 10; i++)
         beside();
@@ -43,9 +44,15 @@ int main(void)
 }
 C
 poetcc -profile -g -O1 -I"$root/tests/e2e" asleep.c -o asleep
-POET_MEASURE=calls=every POET_QUIET=1 POET_OUTPUT=asleep.poet ./asleep
+# It goes on once the kernel reports the context switches of both threads, which begin while it spins.
+switched() { [ "$(poet states asleep.poet --json | json '[rows | select(.source == "context-switch records")] | length')" = 2 ]; }
+POET_MEASURE=calls=every POET_QUIET=1 POET_OUTPUT=asleep.poet ./asleep &
+pids="$pids $!"
+until_true switched || touch none
+touch go
+wait "${pids##* }"
 until_true finished asleep.poet
-if ! poet states asleep.poet | grep -q 'off-CPU: exact, from kernel context-switch records'; then
+if [ -e none ]; then
     skip 'the kernel does not report context switches'
     done_testing
     exit

@@ -67,7 +67,7 @@ cat >script <<'S'
 state overview-bands bands
 state range opened
 action fit
-action drag-range 0.25 0.5
+action drag-range 0.05 0.95
 state range dragged
 action save range.svg range
 action save range.pdf range

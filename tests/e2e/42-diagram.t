@@ -170,8 +170,8 @@ printf 'action go 1:1\nstate scene on.scene\naction order-arrows\nstate scene of
 check "the viewer's switch of arrows works on a file" script ends.poet
 check "the viewer draws arrows at first" grep -q '^link order' on.scene
 is "the viewer draws no arrows when they are off" "$(grep -c '^link order' off.scene)" 0
-is "switching arrows off changes nothing else but the legend" "$(grep -v '^link order\|^note' on.scene | sed 1d | md5sum)" \
-    "$(grep -v '^link order\|^note' off.scene | sed 1d | md5sum)"
+rest() { grep -v '^link order\|^note' "$1" | sed '1d; s/^\(scene [0-9.]*\) x [0-9.]*/\1/'; } # (the height is with the legend)
+is "switching arrows off changes nothing else but the legend" "$(rest on.scene)" "$(rest off.scene)"
 like "the viewer shows the legend at first" "$(cat on.scene)" '^note .*"locks|^note .*"threads"'
 printf 'state scene again.scene\nquit\n' >script
 check "the viewer starts again" script ends.poet
