@@ -2,6 +2,7 @@
 #include "clients/cli/report_page.h"
 
 #include "base/alloc.h"
+#include "clients/metadata/event_text.h"
 #include "clients/metadata/text_table.h"
 
 #include <stdlib.h>
@@ -61,4 +62,20 @@ void report_line_title(FILE *f, const char *title, uint32_t left, const char *co
     fprintf(f, "\n%s%*s%s\n", title, (int)(REPORT_WIDTH - text_table_width(title) - strlen(more)),
             "", more);
     free(more);
+}
+
+char *report_line_duration(int64_t ns)
+{
+    char text[60];
+    duration_text(text, sizeof text, ns);
+    return xstrdup(text);
+}
+
+char *report_line_time_column(int64_t ns)
+{
+    char *text = ns ? report_line_duration(ns) : xstrdup("-");
+    int width = (int)text_table_width(text);
+    char *column = xasprintf("  %*s%s  ", width < 8 ? 8 - width : 0, "", text);
+    free(text);
+    return column;
 }

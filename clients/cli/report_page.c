@@ -74,25 +74,6 @@ static char *report_page_cell_text(const struct report_page *p, const struct res
     return text;
 }
 
-/* ---- columns ---- */
-
-static char *report_page_duration(int64_t ns)
-{
-    char text[60];
-    duration_text(text, sizeof text, ns);
-    return xstrdup(text);
-}
-
-/* Returns it right-aligned as a column; "-" if it is unknown, 0. */
-static char *report_page_time_column(int64_t ns)
-{
-    char *text = ns ? report_page_duration(ns) : xstrdup("-");
-    int width = (int)text_table_width(text);
-    char *column = xasprintf("  %*s%s  ", width < 8 ? 8 - width : 0, "", text);
-    free(text);
-    return column;
-}
-
 /* ---- the heading ---- */
 
 /* Returns "2 threads" or "1 thread", in new memory. */
@@ -241,7 +222,7 @@ static void report_page_write_open_waits(const struct report_page *p)
         char *thread = report_page_cell_text(p, t, i, "thread"),
              *object = report_page_cell_text(p, t, i, "object"),
              *place = report_page_cell_text(p, t, i, "location"),
-             *took = report_page_duration(report_page_number(t, i, "duration_ns"));
+             *took = report_line_duration(report_page_number(t, i, "duration_ns"));
         report_line_indent(p->f, 4,
                            xasprintf("%s waits%s%s%s%s for %s", thread, *object ? " for " : "",
                                      object, *place ? " at " : "", place, took));
@@ -257,28 +238,24 @@ static void report_page_write_open_waits(const struct report_page *p)
 /* Prints "threads were blocked 71.6 % of their time, running 20.1 %, ...", the largest first. */
 static void report_page_write_shares(const struct report_page *p)
 {
-    static const uint8_t states[] = {THREAD_STATE_BLOCKED, THREAD_STATE_RUNNING,
-                                     THREAD_STATE_RUNNABLE, THREAD_STATE_OFF_CPU};
-    enum { STATES = sizeof states / sizeof *states };
     const struct result_table *t = &p->tables[REPORT_STATES];
     int64_t all = report_page_number(t, NO_ROW, "lifetime_ns");
-    bool told[STATES] = {0};
+    bool told[THREAD_STATES] = {[THREAD_STATE_CREATED] = true, [THREAD_STATE_EXITED] = true};
     char *text = xstrdup("");
-    for (unsigned n = 0; all && n < STATES; n++) {
+    for (unsigned n = 0; all && n < THREAD_STATES; n++) {
         int64_t most_ns = 0;
         unsigned most = 0;
-        for (unsigned i = 0; i < STATES; i++) {
-            int64_t ns =
-                told[i] ? 0 : report_page_number(t, NO_ROW, thread_state_words[states[i]].column);
+        for (unsigned i = 0; i < THREAD_STATES; i++) {
+            int64_t ns = told[i] ? 0 : report_page_number(t, NO_ROW, thread_state_words[i].column);
             most = ns > most_ns ? i : most;
             most_ns = ns > most_ns ? ns : most_ns;
         }
         if (most_ns < all / 200) /* less than a percent */
             break;
         told[most] = true;
-        char *longer = xasprintf("%s%s%s %.0f %%", text, n ? ", " : "",
-                                 thread_state_words[states[most]].short_name,
-                                 100.0 * (double)most_ns / (double)all);
+        char *longer =
+            xasprintf("%s%s%s %.0f %%", text, n ? ", " : "", thread_state_words[most].short_name,
+                      100.0 * (double)most_ns / (double)all);
         free(text);
         text = longer;
     }
@@ -397,7 +374,7 @@ static void report_page_write_preempted_holder(const struct report_page *p, uint
          *place = report_page_cell_text(p, t, row, "location"),
          *other = report_page_cell_text(p, t, row, "on_cpu");
     report_line_wrap(
-        p->f, report_page_time_column(report_page_gain(p, row)),
+        p->f, report_line_time_column(report_page_gain(p, row)),
         xasprintf("preempted lock holder: %s held %s and was runnable for %.0f of %.0f ms while %s "
                   "ran on its CPU; %s waited at %s",
                   holder, object, (double)report_page_number(t, row, "duration_ns") / 1e6,
@@ -417,7 +394,7 @@ static void report_page_write_finding(const struct report_page *p, uint32_t row,
     char *thread = report_page_cell_text(p, t, row, "thread"),
          *object = report_page_cell_text(p, t, row, "object"),
          *place = report_page_cell_text(p, t, row, "location"),
-         *gain = report_page_time_column(report_page_gain(p, row));
+         *gain = report_line_time_column(report_page_gain(p, row));
     int name = (int)strcspn(finding, ":");
     bool several = memmem(finding, (size_t)name, " threads", 8) != NULL, placed = *object || *place;
     report_line_wrap(p->f, gain,
@@ -466,7 +443,7 @@ static void report_page_write_bar(const struct report_page *p, uint32_t row, int
 {
     const struct result_table *t = &p->tables[REPORT_STATES];
     char bar[BAR + 1] = "", *name = report_page_cell_text(p, t, row, "thread"),
-                   *life = report_page_duration(report_page_number(t, row, "lifetime_ns"));
+                   *life = report_line_duration(report_page_number(t, row, "lifetime_ns"));
     int64_t sum_ns = 0, most_ns = 0, life_ns = report_page_number(t, row, "lifetime_ns");
     unsigned most = 0, filled = 0;
     for (unsigned i = 0; i < THREAD_STATES; i++) {
@@ -538,7 +515,7 @@ static void report_page_write_wait(const struct report_page *p, uint32_t row)
     const struct result_table *t = &p->tables[REPORT_WAITS];
     char *place = report_page_cell_text(p, t, row, "location"),
          *object = report_page_cell_text(p, t, row, "object"),
-         *took = report_page_time_column(report_page_number(t, row, "waited_ns"));
+         *took = report_line_time_column(report_page_number(t, row, "waited_ns"));
     int64_t count = report_page_number(t, row, "count");
     char *times = count > 1 ? xasprintf("%lldx ", (long long)count) : xstrdup("");
     const char *cause = report_page_text(t, row, "cause");
@@ -588,8 +565,8 @@ static void report_page_write_path(const struct report_page *p)
     for (uint32_t i = 0; i < shown; i++) {
         char *segment = report_page_cell_text(p, t, i, "segment"),
              *share = report_page_cell_text(p, t, i, "share"),
-             *took = report_page_time_column(report_page_number(t, i, "critical_path_ns")),
-             *gain = report_page_time_column(report_page_number(t, i, "whatif_gain_ns"));
+             *took = report_line_time_column(report_page_number(t, i, "critical_path_ns")),
+             *gain = report_line_time_column(report_page_number(t, i, "whatif_gain_ns"));
         report_line_wrap(p->f, xasprintf("%s%7s%s", took, share, gain), segment);
         free(share);
         free(took);

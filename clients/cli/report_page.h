@@ -40,6 +40,9 @@ void report_page_header(struct text_table *sheet, const struct table_names *name
 
 /* Prints a line that is cut at the width, and frees it. */
 void report_line_print(FILE *f, char *line);
+char *report_line_duration(int64_t ns); /* "1.53 ms"; the caller frees it */
+/* Returns it right-aligned as a column, "-" if it is unknown, 0; the caller frees it. */
+char *report_line_time_column(int64_t ns);
 /* Prints text in as many lines as it needs, the first one after `begin`, the others at its width.
  * Frees both. */
 void report_line_wrap(FILE *f, char *begin, char *text);

@@ -159,62 +159,6 @@ static void slots_wait_for_the_announcement_of_their_line(void **state)
     run_free(run);
 }
 
-/* Reads a control slot of the given thread with that body. */
-static bool decode_control(uint32_t thread, unsigned type, const struct encoder *body)
-{
-    size_t slots = 1 + (body->size + sizeof(struct ring_slot) - 1) / sizeof(struct ring_slot);
-    struct ring_slot *control = calloc(slots, sizeof *control);
-    const char *error = NULL;
-    control->shape = SHAPE_CONTROL;
-    control->flags = (uint16_t)type;
-    control->payload_bytes = (uint32_t)body->size;
-    memcpy(control + 1, body->data, body->size);
-    bool read = program_session_decode_slots(session, thread, control, slots, &error);
-    free(control);
-    return read;
-}
-
-/* Two threads know a line as soon as one of them declares it, each has its own queue, and any
- * queue may be read first. */
-static void controls_wait_for_the_announcement_of_their_line(void **state)
-{
-    (void)state;
-    struct run *run = begin();
-    struct encoder body = {0};
-    test_program(tell, NULL, 1);
-    /* of a thread each, since what follows a slot that waits is not read */
-    encode_rename(&body, &(struct rename_message){7, text_view_of("renamed"), 0});
-    assert_true(decode_control(11, MESSAGE_NAME, &body));
-    body.size = 0;
-    encode_annotation(&body, &(struct annotation_message){7, 1, text_view_of("noted")});
-    assert_true(decode_control(12, MESSAGE_ANNOTATION, &body));
-    body.size = 0;
-    encode_object(&body, &(struct object_message){7, 0x1234});
-    assert_true(decode_control(13, MESSAGE_OBJECT, &body));
-    body.size = 0;
-    encode_kind(&body, &(struct kind_message){7, text_view_of("monitor"), text_view_of("other")});
-    assert_true(decode_control(14, MESSAGE_KIND, &body));
-    body.size = 0;
-    encode_held(&body, &(struct held_message){.line = 7, .instance = 1, .code = 1, .number = 1});
-    assert_true(decode_control(15, MESSAGE_HELD, &body));
-    body.size = 0;
-    encode_participants(&body, &(struct participants_message){7, 4});
-    assert_true(decode_control(16, MESSAGE_PARTICIPANTS, &body));
-    body.size = 0;
-    encode_close(&body, &(struct close_message){7, 0});
-    assert_true(decode_control(17, MESSAGE_CLOSE, &body));
-    body.size = 0;
-    put_test_line(&body, 7, "monitor", "late");
-    assert_true(decode_control(2, MESSAGE_LINE, &body));
-    uint32_t line = program_session_line(session, 7);
-    assert_true(line != 0);
-    assert_int_equal(run_lines_participants(&run->lines, line), 4);
-    assert_int_equal(run_line_at(run, line)->object, 0x1234);
-    encoder_free(&body);
-    program_session_close(session);
-    run_free(run);
-}
-
 /* Events that were left behind in a killed program are not counted again if the order finds their
  * numbers missing. */
 static void what_is_found_missing_is_counted_once(void **state)
@@ -330,6 +274,48 @@ static size_t put_control(struct ring_slot *slots, unsigned message, struct enco
     encoder_free(body);
     *body = (struct encoder){0};
     return count;
+}
+
+/* Reads a message, and empties its body. */
+static bool decode_control(uint32_t thread, unsigned message, struct encoder *body)
+{
+    struct ring_slot slots[16];
+    const char *error;
+    return program_session_decode_slots(session, thread, slots, put_control(slots, message, body),
+                                        &error);
+}
+
+/* Two threads know a line as soon as one of them declares it, each has its own queue, and any
+ * queue may be read first. */
+static void controls_wait_for_the_announcement_of_their_line(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    struct encoder body = {0};
+    test_program(tell, NULL, 1);
+    /* of a thread each, since what follows a slot that waits is not read */
+    encode_rename(&body, &(struct rename_message){7, text_view_of("renamed"), 0});
+    assert_true(decode_control(11, MESSAGE_NAME, &body));
+    encode_annotation(&body, &(struct annotation_message){7, 1, text_view_of("noted")});
+    assert_true(decode_control(12, MESSAGE_ANNOTATION, &body));
+    encode_object(&body, &(struct object_message){7, 0x1234});
+    assert_true(decode_control(13, MESSAGE_OBJECT, &body));
+    encode_kind(&body, &(struct kind_message){7, text_view_of("monitor"), text_view_of("other")});
+    assert_true(decode_control(14, MESSAGE_KIND, &body));
+    encode_held(&body, &(struct held_message){.line = 7, .instance = 1, .code = 1, .number = 1});
+    assert_true(decode_control(15, MESSAGE_HELD, &body));
+    encode_participants(&body, &(struct participants_message){7, 4});
+    assert_true(decode_control(16, MESSAGE_PARTICIPANTS, &body));
+    encode_close(&body, &(struct close_message){7, 0});
+    assert_true(decode_control(17, MESSAGE_CLOSE, &body));
+    put_test_line(&body, 7, "monitor", "late");
+    assert_true(decode_control(2, MESSAGE_LINE, &body));
+    uint32_t line = program_session_line(session, 7);
+    assert_true(line != 0);
+    assert_int_equal(run_lines_participants(&run->lines, line), 4);
+    assert_int_equal(run_line_at(run, line)->object, 0x1234);
+    program_session_close(session);
+    run_free(run);
 }
 
 static void shapes_and_types_wait_for_the_types_that_they_name(void **state)

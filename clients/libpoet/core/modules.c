@@ -106,12 +106,10 @@ static void module_extend_range(uintptr_t *start, uintptr_t *end, uintptr_t from
 /* Makes a path absolute: a library opened by a relative path is looked up later from elsewhere. */
 static void module_absolute_path(char path[PATH_MAX], const char *name)
 {
-    *path = 0;
-    if (*name != '/' && strchr(name, '/') && getcwd(path, PATH_MAX - 1))
-        strcat(path, "/");
-    size_t size = strlen(path);
-    name += size && strncmp(name, "./", 2) == 0 ? 2 : 0;
-    snprintf(path + size, PATH_MAX - size, "%s", name);
+    bool relative = *name != '/' && strchr(name, '/') && getcwd(path, PATH_MAX - 1);
+    size_t size = relative ? strlen(path) : 0;
+    name += relative && strncmp(name, "./", 2) == 0 ? 2 : 0;
+    snprintf(path + size, PATH_MAX - size, "%s%s", relative ? "/" : "", name);
 }
 
 static bool read_loaded(struct loaded *m, const struct dl_phdr_info *info)
