@@ -8,10 +8,20 @@ cat >groups.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 POET_RUNTIME("ucpp");
 static poet_line_t task;
 static int rounds;
 static const char *const groups[] = {"left", "right", "middle"};
+/* A turn lasts longer than a step of the clock: one that begins and ends at the same time is no interval. */
+static void run_task(void)
+{
+    struct timespec from, now;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    do
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    while ((now.tv_sec - from.tv_sec) * 1000000000 + now.tv_nsec - from.tv_nsec < 500);
+}
 static void *carry(void *p)
 {
     for (int i = 0; i < 3 * rounds; i++) {
@@ -19,9 +29,11 @@ static void *carry(void *p)
         if (i % 3 == 2) /* nothing runs there */
             continue;
         poet_task_switch(task);
+        run_task();
         if (i % 30 == 0) {
             poet_event(0, poet_type("signal", 0), 0, 0);
             poet_worker_thread("P", "inside"); /* while the task is on it */
+            run_task();
             poet_event(0, poet_type("signal", 0), 0, 0);
         }
         poet_task_switch(0);
@@ -44,6 +56,7 @@ int main(int argc, char **argv)
         snprintf(name, sizeof name, "W%d", i);
         poet_worker_thread(name, "pool");
         poet_task_switch(task);
+        run_task();
         poet_task_switch(0);
     }
     poet_task_switch(task);
