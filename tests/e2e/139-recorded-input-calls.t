@@ -61,7 +61,8 @@ static int reads(const char *name)
     say("none", readv(fd, (struct iovec[]){{b, most}}, -1));
     three(0, 2);
     three(0, 2);
-    printf("%ld %zd %c\n", (long)lseek(fd, 0, SEEK_CUR), pread(fd, one, 1, 0), one[0]);
+    printf("%ld %zd", (long)lseek(fd, 0, SEEK_CUR), pread(fd, one, 1, 0));
+    printf(" %c\n", one[0]);
     return 0;
 }
 static int differs(const char *name)
