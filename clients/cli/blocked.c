@@ -511,14 +511,13 @@ static const struct argp argp = {
     .options = options,
     .parser = blocked_parse_option,
     .args_doc = "[SOURCE]",
-    .doc =
-        "Show which threads are blocked at the end of the trace.  Deadlock cycles come first, "
-        "then objects with waiters that no remaining thread can wake; then every blocked thread: "
-        "those that hang, those that another thread keeps waiting, then the others, each group "
-        "longest wait first, with the object, the wait time, the call site, the callers of its "
-        "function, the current holder and where it acquired the lock.  Conclusions that are not "
-        "certain are marked as such, with the reason.  Threads of a program that exited by itself "
-        "are listed as waiting at exit: no hang.",
+    .doc = "Show which threads are blocked at the end of the trace.  Deadlock cycles come first, "
+           "then objects with waiters that no remaining thread can wake, then each blocked thread "
+           "with the object, the wait time, the call site and its callers, the holder and where it "
+           "acquired the lock: first threads that hang, then threads that wait for a holder, then "
+           "others; in each group the longest wait first.  Conclusions that are not certain are "
+           "marked as such, with the reason.  Threads that were still waiting when their program "
+           "exited normally are listed as waiting at exit, which is not a hang.",
     .children = children};
 
 const struct command command_blocked = {.name = "blocked",

@@ -46,8 +46,8 @@ static error_t label_option_parse_option(int key, char *value, struct argp_state
 
 static const struct argp_option label_option_rows[] = {
     {"labels", OPTION_LABELS, "WHAT", 0,
-     "label lines by name (default; the second of one name is w#2), id (name and line number) or "
-     "address (default in JSON)",
+     "label lines by name (default; duplicates are numbered: w, w#2), id (name and line number) "
+     "or address (default in JSON)",
      8},
     {0}};
 const struct argp labels_options = {.options = label_option_rows,

@@ -33,8 +33,8 @@ static error_t finding_options_parse(int key, char *value, struct argp_state *st
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Findings (docs/ci.md):", 5},
     {"fail-on", FAIL_ON, "KIND,...", 0,
-     "exit with status 1 if there is a finding of these kinds, or of any (all), that is not "
-     "accepted, with 0 if there is none, and with 2 after an error",
+     "exit with status 1 if there is a finding of one of these kinds (all: of any kind) that is "
+     "not accepted, 0 if there is none, 2 after an error",
      5},
     {"format", FORMAT, "FORMAT", 0,
      "print the findings instead: gcc (FILE:LINE: error: ..., as editors read it), json, sarif "
@@ -45,8 +45,8 @@ static const struct argp_option options[] = {
      ".xml (JUnit), .json or .txt (gcc)",
      5},
     {"accepted", ACCEPTED, "FILE", 0,
-     "findings that are accepted, one per line: kind and identity, as --format gcc prints them, "
-     "and the reason",
+     "ignore the findings that FILE lists, one per line: kind and identity, as --format gcc "
+     "prints them, and the reason",
      5},
     {0}};
 

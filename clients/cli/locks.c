@@ -72,12 +72,12 @@ static const struct argp argp = {
     .options = options,
     .parser = locks_parse_option,
     .args_doc = "[SOURCE]",
-    .doc = "Show for each lock (mutex, read-write lock, monitor, semaphore that is used as one) "
-           "how often it was acquired, how long it was held and waited for, and from where it was "
-           "held longest; below it the same for each of its threads.  The lock with the longest "
-           "waits comes first.  --object LINE --by hold lists each time that one lock was held, "
-           "with the number of threads that waited when it was released; --by convoy lists the "
-           "times in which at each moment some thread waited for a lock.",
+    .doc = "Show for each lock (mutex, read-write lock, monitor, semaphore used as a lock) how "
+           "often it was acquired, how long it was held and waited for, and the call site of the "
+           "longest hold; below it the same for each thread that used it.  The lock with the "
+           "longest waits comes first.  --object LINE --by hold lists each time that one lock was "
+           "held, with the number of waiters when it was released; --by convoy lists lock convoys: "
+           "periods during which at least one thread was waiting for the lock at every moment.",
     .children = tables_children};
 
 const struct command command_locks = {.name = "locks",

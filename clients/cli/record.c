@@ -486,18 +486,18 @@ static const struct argp_option options[] = {
     {"exclude", 'x', "PATTERN", 0, "do not trace calls from matching libraries; may be repeated",
      1},
     {"without", WITHOUT, "LIBRARY", 0,
-     "do not preload libpoet-LIBRARY.so; process: communication of processes "
-     "through pipes, sockets, queues and file locks; omp: OpenMP",
+     "do not preload libpoet-LIBRARY.so: process (pipes, sockets, queues and file locks) or omp "
+     "(OpenMP)",
      1},
     {"with-input", WITH_INPUT, NULL, 0,
      "record input (reads, clocks, random numbers) for deterministic replay; at most 256 MB per "
      "run",
      1},
     {"measure", 'm', "LIST|FILE", 0,
-     "what to measure besides the order, separated by commas: memory (heap blocks), "
-     "calls=counts|real|cpu|every (functions of a program compiled with -profile), states, "
-     "metrics, usage, waits, throttle, rate=N (samples per second); or a file with these words "
-     "(docs/config.md); default: metrics, and calls=cpu if compiled with -profile",
+     "what to measure, separated by commas: memory (heap blocks), calls=counts|real|cpu|every "
+     "(functions of a program compiled with -profile), states, metrics, usage, waits, throttle, "
+     "rate=N (samples per second); or a file with such a list (docs/config.md); default: metrics, "
+     "and calls=cpu if compiled with -profile",
      1},
     {"force", 'f', NULL, 0,
      "run even if the program cannot be traced: static programs, programs that change their user, "
@@ -505,7 +505,7 @@ static const struct argp_option options[] = {
      1},
     {NULL, 0, NULL, 0, "Output:", 2},
     {"output", 'o', "FILE", 0,
-     "trace file; default: the running server records the run, or without a server "
+     "write the trace to FILE; default: the running server keeps it; if none is running, "
      "PROGRAM.PID.poet in the working directory",
      2},
     {"keep", 'k', "SIZE", 0, "ring-buffer mode: keep at least the newest SIZE of the trace (1G)",
@@ -516,7 +516,6 @@ static const struct argp_option options[] = {
      ".pdf, .svg, .png, .csv, .json); the program then runs as a child process with its own trace "
      "file",
      2},
-    {NULL, 0, NULL, 0, "Findings (docs/ci.md):", 5},
     {"hang-timeout", HANG_TIMEOUT, "TIME", 0,
      "if no event is recorded for TIME (60s), print the blocked threads, kill the program with its "
      "descendants, and exit with status 1",
@@ -530,11 +529,9 @@ static const struct argp argp = {
     .options = options,
     .parser = record_parse_option,
     .args_doc = "[--] PROGRAM [ARGUMENT...]",
-    .doc =
-        "Run an unmodified program and record its synchronization.  "
-        "The program needs symbols for names, and -g for call sites.\vThe exit status "
-        "is the program's; 126 or 127 if it could not be started, 1 if it cannot be traced.  With "
-        "--fail-on it is 1 if there is a finding of these kinds.",
+    .doc = "Run an unmodified program and record its synchronization.  "
+           "The program needs symbols for names, and -g for call sites.\vThe exit status "
+           "is the program's; 126 or 127 if it could not be started, 1 if it cannot be traced.",
     .children = children};
 
 const struct command command_record = {.name = "record",

@@ -70,8 +70,15 @@ static void set_place(struct table_cell *cell, uint32_t process, uint64_t addres
         *cell = table_cell_place((struct table_place){process, address});
 }
 
-static void set_holder(const struct holder_info *holder, struct table_cell *cells)
+/* Sets the cells of the thread that holds the object.  A thread that keeps the waiter waiting in
+ * another way, such as the only reader of a pipe, is named by a note.  Without an object, the thread
+ * is what is awaited. */
+static void set_holder(const struct wait_info *wait, struct table_cell *cells)
 {
+    const struct holder_info *holder = wait->holders;
+    if (!wait->holder_count ||
+        (wait->about && !hold_is_of_lock(holder->how) && holder->how != HOLD_UNIT))
+        return;
     cells[HELD_BY] = table_cell_line(holder->thread);
     set_place(&cells[TAKEN_AT], holder->process, holder->site);
 }
@@ -114,8 +121,7 @@ static void set_cells(struct symbolizer *sites, const struct wait_list *w,
     cells[WHAT] = (struct table_cell){.is = CELL_TEXT, .text = xstrdup(what)};
     cells[THREAD] = table_cell_line(wait->thread);
     cells[ABOUT] = table_cell_line(wait->about);
-    if (wait->holder_count)
-        set_holder(&wait->holders[0], cells);
+    set_holder(wait, cells);
     if (w->now.now_ns >= 0 && waited >= 0)
         cells[WAITED] = table_cell_number(waited);
     if (!wait->end)
@@ -551,8 +557,7 @@ static int report_run(const struct command *command, int argc, char **argv)
 }
 
 static const struct argp_option report_options[] = {
-    {"all", OPTION_ALL, NULL, 0, "the tables of the page, with more rows and all their notes", 1},
-    {0}};
+    {"all", OPTION_ALL, NULL, 0, "print the tables of which the page is a summary", 1}, {0}};
 
 static const struct argp argp = {
     .options = report_options,
@@ -561,9 +566,9 @@ static const struct argp argp = {
     .doc = "Print a summary of a run on one page of 80 columns: the diagnosis of deadlocks and "
            "hangs; at most five key findings, those with the largest estimated gain first; where "
            "the time of each thread went; the longest waits and their causes; the critical path; "
-           "each with the command that shows more.  -o FILE.html writes the page with the diagram "
-           "into one web page that loads nothing, for a bug report.  A PDF, JSON, CSV and --all "
-           "have the tables: command and duration, deadlocks and hangs, key findings, leaks (if "
+           "each with the command that shows more.  -o FILE.html writes the page and the diagram "
+           "to one self-contained web page, for a bug report.  --all, PDF, JSON and CSV have full "
+           "tables instead: command and duration, deadlocks and hangs, key findings, leaks (if "
            "memory was traced), time per thread state, longest waits, top functions (if profiled), "
            "critical path with what-if gains.",
     .children = tables_finding_children};

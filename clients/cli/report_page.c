@@ -154,6 +154,12 @@ static void report_page_write_hang(const struct report_page *p, uint32_t row)
     free(since);
 }
 
+static bool report_page_has_diagnosis(const struct result_table *t, uint32_t row,
+                                      const char *diagnosis)
+{
+    return strcmp(report_page_text(t, row, "diagnosis"), diagnosis) == 0;
+}
+
 /* Returns the number of threads with a diagnosis; sets *selves to the number of those that wait for
  * what they hold themselves. */
 static uint32_t report_page_count_hangs(const struct result_table *t, const char *diagnosis,
@@ -162,12 +168,20 @@ static uint32_t report_page_count_hangs(const struct result_table *t, const char
     uint32_t count = 0;
     *selves = 0;
     for (uint32_t i = 0; i < t->row_count; i++) {
-        bool counts = strcmp(report_page_text(t, i, "diagnosis"), diagnosis) == 0;
+        bool counts = report_page_has_diagnosis(t, i, diagnosis);
         count += counts;
         *selves += counts && report_page_cell(t, i, "thread")->line ==
                                  report_page_cell(t, i, "held_by")->line;
     }
     return count;
+}
+
+/* Prints what is known of the objects; lines that explain "HANG: ..." are indented below it. */
+static void report_page_write_hang_notes(const struct report_page *p)
+{
+    const struct result_table *t = &p->tables[REPORT_HANGS];
+    for (uint32_t i = 0; i < t->note_count && i < HANG_NOTES; i++)
+        report_line_indent(p->f, strstr(t->notes[i], "HANG: ") ? 2 : 4, xstrdup(t->notes[i]));
 }
 
 static void report_page_write_hangs(const struct report_page *p)
@@ -177,8 +191,9 @@ static void report_page_write_hangs(const struct report_page *p)
         {"never resumes", "HANG: %s will never resume"},
         {"likely never resumes", "LIKELY HANG: %s will likely never resume"}};
     const struct result_table *t = &p->tables[REPORT_HANGS];
-    uint32_t shown = t->row_count < HANGS ? t->row_count : HANGS;
-    report_line_title(p->f, "Diagnosis", t->row_count - shown, "blocked", p->source);
+    uint32_t shown = 0;
+    report_line_title(p->f, "Diagnosis", t->row_count > HANGS ? t->row_count - HANGS : 0, "blocked",
+                      p->source);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         uint32_t selves, count = report_page_count_hangs(t, kinds[i][0], &selves);
         char *threads = report_page_count_text(count, "thread");
@@ -188,11 +203,14 @@ static void report_page_write_hangs(const struct report_page *p)
             report_line_indent(p->f, 2,
                                xasprintf("%.*s%s%s", (int)(rest - text), text, threads, rest + 2));
         free(threads);
+        for (uint32_t row = 0; row < t->row_count && shown < HANGS; row++) {
+            if (!report_page_has_diagnosis(t, row, kinds[i][0]))
+                continue;
+            report_page_write_hang(p, row);
+            shown++;
+        }
     }
-    for (uint32_t i = 0; i < t->note_count && i < HANG_NOTES; i++)
-        report_line_indent(p->f, 2, xstrdup(t->notes[i]));
-    for (uint32_t i = 0; i < shown; i++)
-        report_page_write_hang(p, i);
+    report_page_write_hang_notes(p);
 }
 
 static bool report_page_is_open(const struct report_page *p, uint32_t row)

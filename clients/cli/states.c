@@ -85,16 +85,17 @@ static const struct argp argp = {
     .options = options,
     .parser = states_parse_option,
     .args_doc = "[SOURCE]",
-    .doc = "Show how much time each thread spent created (not yet started), runnable (without a "
-           "CPU), running, blocked (in a traced wait), off-CPU (other: asleep or in a call that is "
-           "not traced) and exited (not yet joined).  The states of a thread add up to its "
-           "lifetime.  For threads on the server's machine a note names the source of the CPU "
-           "states: context-switch records of the kernel, thread CPU clocks or samples.  Otherwise "
-           "running is all time outside traced waits, an upper bound, and off-CPU is null.  --by "
-           "state has a row for each state of a thread: its total, its number of intervals, the "
-           "shortest and the longest.  --by processor or cluster shows on which worker threads the "
-           "tasks of a runtime ran, --by cpu on which CPUs threads ran: for how long, in how many "
-           "intervals, and with how many migrations.",
+    .doc =
+        "Show how much time each thread spent created (not yet started), runnable (without a "
+        "CPU), running, blocked (in a traced wait), off-CPU (other: asleep or in a call that is "
+        "not traced) and exited (not yet joined).  The states of a thread add up to its "
+        "lifetime.  For threads on the server's machine a note names the source of the CPU "
+        "states: context-switch records of the kernel, thread CPU clocks or samples.  Without one, "
+        "running is all time outside traced waits, an upper bound, and off-CPU is null.  --by "
+        "state has a row for each state of a thread: its total, its number of intervals, the "
+        "shortest and the longest.  --by processor or cluster shows on which worker threads the "
+        "tasks of a runtime ran, --by cpu on which CPUs threads ran: for how long, in how many "
+        "intervals, and with how many migrations.",
     .children = tables_children};
 
 const struct command command_states = {

@@ -60,8 +60,8 @@ static struct argp_option options[] = {
     {"threads", OPTION_THREADS, "LIST", 0,
      "only these threads: numbers, or names with * and ?, separated by commas", 2},
     {"from", OPTION_FROM, "WHEN", 0,
-     "start at an event (LINE:NUMBER) or a time (1.5s, 20ms, 300us, 5ns), which counts from the "
-     "start of the run, as in poet dump",
+     "start at an event (LINE:NUMBER) or at a time since the start of the run (1.5s, 20ms, 300us, "
+     "5ns)",
      2},
     {"to", OPTION_TO, "WHEN", 0, "end at an event or a time", 2},
     {"past-of", OPTION_PAST_OF, "EVENT", 0, "only the causal past of EVENT", 2},
@@ -70,8 +70,8 @@ static struct argp_option options[] = {
     {"tree", OPTION_TREE, NULL, 0, "as a tree; with -o FILE.pdf, .svg or .png an icicle graph", 2},
     {NULL, 0, NULL, 0, "Columns:", 3},
     {"columns", OPTION_COLUMNS, "LIST", 0,
-     "these columns, by their JSON names, separated by commas, or all; default: the most useful "
-     "ones (JSON and CSV: all)",
+     "only these columns: JSON names, separated by commas, or all; default: the most useful ones "
+     "(JSON and CSV: all)",
      3},
     {"baseline", OPTION_BASELINE, "SOURCE", 0,
      "compare with another run: add difference and percentage columns", 3},

@@ -148,8 +148,7 @@ static const struct hold_words {
                       "acquired at"},
     [HOLD_UNIT] = {"unit", "last unit acquired by", ", which has not posted it", NULL,
                    "acquired at"},
-    [HOLD_QUEUED] = {"queued", "for which", " waits: waiting writers are preferred to readers",
-                     NULL, "requested at"},
+    [HOLD_QUEUED] = {"queued", "queued behind the waiting writer", "", NULL, "requested at"},
     [HOLD_LOADER] = {"loader", "held by", "", NULL, "", "the loader's lock"},
     [HOLD_CHILD] = {"child", "that of", "", NULL, "", "the end of a child process"},
     [HOLD_TASK] = {"task", "its task run by", "", NULL, "begun at", "a future"},
@@ -433,7 +432,7 @@ static void hang_text_report_able(const struct trace_metadata *book, const struc
 {
     if (!v->able_count)
         return;
-    fputs(come ? "has not arrived: " : "performed by: ", s->f);
+    fputs(come ? "has not arrived: " : "threads that ever did so: ", s->f);
     for (uint32_t i = 0; i < v->able_count && i < NAMED; i++)
         fprintf(s->f, "%s%s (%s)", i ? ", " : "", metadata_label(book, v->able[i].thread),
                 waker_state_name(v->able[i].state));

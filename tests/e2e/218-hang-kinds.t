@@ -255,9 +255,13 @@ int main(void)
 C
 build readers
 hangs readers '^DEADLOCK: 2 threads wait for each other' \
-    '^    T:reads waits for RW:chain, for which T:writes waits: waiting writers are preferred to readers \(requested at event [0-9:]+\)' \
+    '^    T:reads waits for RW:chain, queued behind the waiting writer T:writes \(requested at event [0-9:]+\)' \
     '^    T:writes waits for RW:chain, read-locked by T:reads' '^T:reads requests RW:chain at readers.c:16' \
-    '^    for which T:writes waits: .*, requested at readers.c:26' '^    read-locked by T:reads, acquired at readers.c:9'
+    '^    queued behind the waiting writer T:writes, requested at readers.c:26' '^    read-locked by T:reads, acquired at readers.c:9'
+is "readers: poet report names no holder of the thread that a waiting writer blocks" \
+    "$(poet report readers.poet --json | json 'table("Deadlocks and hangs") | rows | "\(.thread) \(.held_by)"' | sort)" \
+    "T:reads null
+T:writes T:reads"
 has_none readers-fixed
 cat >upgrade.c <<'C'
 #include <pthread.h>

@@ -178,7 +178,7 @@ build readers
 has readers '^1  read-lock-recursion: potential deadlock \(a read lock is acquired again while a writer waits\)' \
     '^  T:reads read-locked RW:chain at reads \(readers.c:11\) \(event [0-9:]+\) and again at reads \(readers.c:16\) \(event [0-9:]+\)$' \
     '^  T:writes write-locked RW:chain at writes \(readers.c:31\) \(event [0-9:]+\)$'
-confirmed readers '^    T:reads waits for RW:chain, for which T:writes waits: waiting writers are preferred to readers'
+confirmed readers '^    T:reads waits for RW:chain, queued behind the waiting writer T:writes'
 build readers-fixed -DFIXED
 build readers-preferred -DREADERS
 build readers-try -DTRY

@@ -167,7 +167,7 @@ static const struct column_definition locks_table_columns[] = {
     [WAITS] = {"waits", .kind = TABLE_COUNT},
     [WAITED] = {"waited_ns", .kind = TABLE_NS},
     [LONGEST_WAIT] = {"longest_wait_ns", .kind = TABLE_NS},
-    [LOCATION] = {"location", "longest held from", .kind = TABLE_PLACE},
+    [LOCATION] = {"location", "longest hold at", .kind = TABLE_PLACE},
     [OPEN] = {"held_at_end", "at the end", .kind = TABLE_TEXT},
 };
 
@@ -262,7 +262,7 @@ static const struct column_definition holds_table_columns[] = {
     [HOLD_FROM] = {"from_ns", "acquired at", .kind = TABLE_NS},
     [HOLD_THREAD] = {"thread", .kind = TABLE_LINE},
     [HOLD_NS] = {"held_ns", .kind = TABLE_NS},
-    [HOLD_WAITERS] = {"waiters", .kind = TABLE_COUNT},
+    [HOLD_WAITERS] = {"waiters", "waiters at release", .kind = TABLE_COUNT},
     [HOLD_LOCATION] = {"location", .kind = TABLE_PLACE},
     [HOLD_OPEN] = {"held_at_end", "at the end", .kind = TABLE_TEXT},
 };
@@ -321,7 +321,6 @@ static void locks_table_fill_holds(struct locks_work *w, struct result_table *t)
     }
     free(ends_ns);
     table_make_total(t)[HOLD_NS] = table_cell_number(held_ns);
-    table_add_note(t, "waiters: threads that waited when the object was released");
     table_arrange(t, view->request, NULL);
 }
 
