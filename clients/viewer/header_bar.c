@@ -286,6 +286,7 @@ static void header_bar_show_waits(struct view *view)
     char *text = worst == BLOCKED_DEADLOCK      ? g_strdup("Deadlock")
                  : worst == BLOCKED_HANG        ? g_strdup("Hang")
                  : worst == BLOCKED_LIKELY_HANG ? g_strdup("Hang?")
+                 : worst == BLOCKED_ASLEEP      ? g_strdup_printf("%u asleep", count)
                                                 : g_strdup_printf("%u blocked", count);
     if (g_strcmp0(gtk_button_get_label(GTK_BUTTON(badge)), text) != 0)
         gtk_button_set_label(GTK_BUTTON(badge), text);

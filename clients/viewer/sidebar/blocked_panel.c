@@ -154,26 +154,60 @@ static void blocked_panel_add_waits(struct view *view, struct blocked_panel *sta
     }
 }
 
-/* Adds threads that sleep in untraced calls, from which nothing is concluded. */
-static void blocked_panel_add_sleepers(struct view *view, struct blocked_panel *state)
+/* ---- threads that sleep in untraced calls, from which nothing is concluded ---- */
+
+/* Returns whether a wait counts: in a live run, only if it has been long. */
+static bool blocked_panel_is_long(const struct trace_time_info *now, int64_t since_ns)
 {
+    return !now->live || now->now_ns - since_ns >= SHORT_NS;
+}
+
+unsigned blocked_panel_asleep(struct view *view)
+{
+    const struct blocked_panel *state = panel_state(view, &panel_waiting);
+    struct trace_time_info now = now_of(state);
+    unsigned count = 0;
+    for (size_t i = 0; i < state->waits.sleeper_count; i++)
+        count += blocked_panel_is_long(&now, state->waits.sleepers[i].since_ns);
+    return count;
+}
+
+/* Adds a row with the call in which a thread sleeps and where it sleeps or, if that is not known,
+ * where it recorded its last event. */
+static void blocked_panel_add_sleeper(struct view *view, GtkWidget *list,
+                                      const struct trace_time_info *now,
+                                      const struct sleeper_info *s)
+{
+    const char *call = sleep_call_name(s->call);
+    uint64_t site = s->site ? s->site : s->event.site;
+    struct symbol_location at = {.place = ""};
+    char since[100];
+    if (site)
+        at = symbolize(view->server_link.sites, s->event.process, site);
+    wait_duration_text(since, sizeof since, now, s->since_ns);
+    char *row = g_markup_printf_escaped("<b>%s</b> asleep%s%s\n<small>%s%s%s</small>",
+                                        metadata_label(view_metadata(view), s->thread),
+                                        *call ? " in " : "", call, since,
+                                        !*at.place ? ""
+                                        : s->site  ? ", at "
+                                                   : ", after ",
+                                        at.place);
+    row_list_add(list, row, s->event.at);
+    g_free(row);
+}
+
+void blocked_panel_add_sleepers(struct view *view, GtkWidget *list, size_t most)
+{
+    const struct blocked_panel *state = panel_state(view, &panel_waiting);
     const struct wait_list *waits = &state->waits;
     struct trace_time_info now = now_of(state);
-    char *all = wait_list_sleepers(waits), since[100];
+    char *all = blocked_panel_asleep(view) ? wait_list_sleepers(waits) : NULL;
     if (!all)
         return;
-    char *head = g_markup_escape_text(all, -1);
-    row_list_add(state->list, head, waits->sleepers[0].event.at);
-    for (size_t i = 0; i < waits->sleeper_count && i < ROWS_SHOWN; i++) {
-        const struct sleeper_info *s = &waits->sleepers[i];
-        const char *call = sleep_call_name(s->call);
-        wait_duration_text(since, sizeof since, &now, s->since_ns);
-        char *row = g_markup_printf_escaped("<b>%s</b> asleep%s%s\n<small>%s</small>",
-                                            metadata_label(view_metadata(view), s->thread),
-                                            *call ? " in " : "", call, since);
-        row_list_add(state->list, row, s->event.at);
-        g_free(row);
-    }
+    char *head = g_markup_printf_escaped("<b>%s</b>", all);
+    row_list_add(list, head, waits->sleepers[0].event.at);
+    for (size_t i = 0; i < waits->sleeper_count && i < most; i++)
+        blocked_panel_add_sleeper(view, list, &now, &waits->sleepers[i]);
     g_free(head);
     free(all);
 }
@@ -188,7 +222,7 @@ static void blocked_panel_fill_list(struct view *view, struct blocked_panel *sta
         if (!wait_list_is_explained(&state->waits, &state->waits.verdicts[i]))
             blocked_panel_add_diagnosis(view, state, &state->waits.verdicts[i]);
     blocked_panel_add_waits(view, state, false);
-    blocked_panel_add_sleepers(view, state);
+    blocked_panel_add_sleepers(view, state->list, ROWS_SHOWN);
     blocked_panel_add_waits(view, state, true);
 }
 
@@ -321,13 +355,14 @@ enum blocked_worst blocked_panel_worst(struct view *view, unsigned *count)
     for (size_t i = 0; i < state->waits.count; i++) {
         const struct wait_info *w = &state->waits.items[i];
         never |= w->fate == OUTCOME_NEVER;
-        *count += !w->at_exit && (!now.live || now.now_ns - w->since_ns >= SHORT_NS);
+        *count += !w->at_exit && blocked_panel_is_long(&now, w->since_ns);
     }
-    return state->waits.cycle_count  ? BLOCKED_DEADLOCK
-           : never                   ? BLOCKED_HANG
-           : seems_hung(state, &now) ? BLOCKED_LIKELY_HANG
-           : *count                  ? BLOCKED_SOME
-                                     : BLOCKED_NONE;
+    if (state->waits.cycle_count || never)
+        return state->waits.cycle_count ? BLOCKED_DEADLOCK : BLOCKED_HANG;
+    if (seems_hung(state, &now) || *count)
+        return seems_hung(state, &now) ? BLOCKED_LIKELY_HANG : BLOCKED_SOME;
+    *count = blocked_panel_asleep(view);
+    return *count ? BLOCKED_ASLEEP : BLOCKED_NONE;
 }
 
 static void on_destroy(GtkWidget *widget, gpointer data)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define FINDINGS_SHOWN 5u
+#define SLEEPERS_SHOWN 3u
 #define REQUEST_AFTER_MS 100u /* the overview and the critical path come first */
 #define PREDICTED_EVENTS_MOST 1000000u /* of a longer run, potential bugs are not requested */
 
@@ -31,6 +32,7 @@ struct key_findings {
     GtkWidget *box, *list;
     guint timer;
     uint64_t events; /* of the run when they were requested; 0: they were not */
+    unsigned asleep; /* number of sleeping threads that the list is about */
     bool shown;
 };
 
@@ -158,6 +160,7 @@ static void key_findings_add_predictions(struct key_findings *f)
     }
 }
 
+/* Shows the findings once all tables are there. */
 static void key_findings_on_table(void *user)
 {
     struct key_findings *f = user;
@@ -165,6 +168,8 @@ static void key_findings_on_table(void *user)
         if (table_model_is_running(&f->models[i]))
             return;
     row_list_clear(f->list);
+    f->asleep = blocked_panel_asleep(f->view);
+    blocked_panel_add_sleepers(f->view, f->list, SLEEPERS_SHOWN);
     key_findings_add_gains(f);
     key_findings_add_leak(f);
     key_findings_add_predictions(f);
@@ -255,6 +260,8 @@ void key_findings_notify(struct key_findings *f, enum notification what)
 {
     if (what == NOTIFY_RUN_UPDATED && f->events && f->events != f->view->server_link.count)
         key_findings_clear(f);
+    else if (what == NOTIFY_WAITS && f->events && f->asleep != blocked_panel_asleep(f->view))
+        key_findings_on_table(f);
     else if (what == NOTIFY_QUIET && !f->timer)
         request_slot_schedule(&f->timer, REQUEST_AFTER_MS, key_findings_send, f);
 }

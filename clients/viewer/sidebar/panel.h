@@ -63,11 +63,17 @@ void row_list_clear(GtkWidget *list);
 
 /* Returns the event of the longest wait; NULL: none. */
 const struct event_info *blocked_panel_oldest(struct view *view);
+/* Returns the number of threads that sleep in untraced calls; in a live run, that have slept
+ * long. */
+unsigned blocked_panel_asleep(struct view *view);
+/* Adds a row about these, if there are any, and one about each of the first `most` sleepers. */
+void blocked_panel_add_sleepers(struct view *view, GtkWidget *list, size_t most);
 
 /* The worst diagnosis of the blocked threads, and their number: in a live run, those that have
  * waited long. */
 enum blocked_worst {
     BLOCKED_NONE,
+    BLOCKED_ASLEEP, /* none is blocked; the number of those that sleep in untraced calls */
     BLOCKED_SOME,
     BLOCKED_LIKELY_HANG, /* no traced thread can wake them */
     BLOCKED_HANG,

@@ -14,7 +14,7 @@ static const struct {
     [FINDING_ROW_OPEN] = {"blocked at end of trace", NULL,
                           "see poet blocked for holders and deadlocks"},
     [FINDING_ROW_PATH] = {"dominates the critical path", NULL, NULL},
-    [FINDING_ROW_READY] = {"high wake-up latency", NULL,
+    [FINDING_ROW_READY] = {"high wake-up latency", "high wake-up latency (%u threads)",
                            "more runnable threads than CPUs, or CPUs busy with other work"},
     [FINDING_ROW_PROCESSOR] =
         {"CPU contention", "CPU contention (%u threads runnable without a CPU)",
@@ -44,6 +44,8 @@ static const struct {
          "shorten the critical section; if the waiter has a higher priority, this is priority "
          "inversion: let the holder run with it (PTHREAD_PRIO_INHERIT)"},
     [FINDING_ROW_KEEPER] = {"bottleneck thread: other threads wait mostly for it", NULL, NULL},
+    [FINDING_ROW_SENDER] = {"late sender: receivers wait for its messages", NULL,
+                            "send earlier, or let the receivers work until the message is there"},
     [FINDING_ROW_NOTHING] =
         {"useless wake-ups (waits again immediately)",
          "useless wake-ups (%u threads wait again immediately)",

@@ -4,6 +4,7 @@
 #include "server/queries/tables/finding_rows.h"
 #include "server/queries/tables/cpu_source.h"
 #include "server/analysis/critical_path.h"
+#include "server/queries/interval_cache.h"
 #include "server/run/event_times.h"
 
 #include <stdlib.h>
@@ -16,7 +17,8 @@
 
 /* ---- the thread that arrives last ---- */
 
-/* Waits of other threads for one thread's arrival; waits for its end do not count. */
+/* Waits of other threads for one thread's arrival, or its messages; waits for its end do not
+ * count. */
 struct finding_keepers {
     int64_t ns, longest_ns;
     uint32_t longest; /* index of the longest wait interval */
@@ -29,28 +31,62 @@ static bool is_meeting(const struct table_view *view, const struct wait_interval
     return s->class == WAIT_RENDEZVOUS && w->about != s->thread && table_wants(view, w->thread);
 }
 
-static void add_keeper(struct finding_rows *h, uint32_t thread, const struct finding_keepers *k,
-                       int64_t all_ns)
+/* Returns whether it is a part of a wait for a message. */
+static bool is_receive(const struct table_view *view, const struct wait_interval *s)
+{
+    const struct wait_record *w = &view->measured->waits[s->wait];
+    return s->class == WAIT_RENDEZVOUS && table_wants(view, w->thread) &&
+           interval_cache_category(view->run, w->begin) == CATEGORY_RECEIVE;
+}
+
+typedef bool keeper_filter(const struct table_view *view, const struct wait_interval *s);
+
+/* Returns how long the one of its waiters that waited most did so: the run would hardly be shorter
+ * by more if none had waited. */
+static int64_t keeper_longest_waiter_ns(const struct finding_rows *h, uint32_t thread,
+                                        keeper_filter *counts)
+{
+    const struct intervals *all = h->view->measured;
+    int64_t *by = xcalloc(all->thread_count, sizeof *by), most = 0;
+    for (uint32_t i = 0; i < all->segment_count; i++) {
+        const struct wait_interval *s = &all->segments[i];
+        if (s->thread != thread || !counts(h->view, s))
+            continue;
+        int64_t *ns = &by[intervals_for_thread(all, all->waits[s->wait].thread) - all->threads];
+        *ns += finding_rows_segment_ns(h, i);
+        most = *ns > most ? *ns : most;
+    }
+    free(by);
+    return most;
+}
+
+static void add_keeper(struct finding_rows *h, enum finding_row_kind kind, uint32_t thread,
+                       const struct finding_keepers *k, int64_t all_ns, int64_t gain_ns)
 {
     const struct wait_interval *s = &h->view->measured->segments[k->longest];
     const struct wait_record *w = &h->view->measured->waits[s->wait];
-    struct table_cell *cells = finding_rows_add(h, FINDING_ROW_KEEPER, 1, thread, k->ns, all_ns,
-                                                table_event(h->view, w->begin));
+    struct table_cell *cells =
+        finding_rows_add(h, kind, 1, thread, k->ns, all_ns, table_event(h->view, w->begin));
     if (!cells)
         return;
     finding_rows_release(h, cells, s);
     finding_rows_wait(h, cells, w, k->waits);
+    if (w->about == thread) /* a message from this thread alone */
+        cells[FINDING_ROW_ABOUT] = (struct table_cell){0};
+    if (cells[FINDING_ROW_GAIN].number > gain_ns)
+        cells[FINDING_ROW_GAIN] = table_cell_number(gain_ns);
 }
 
-static void findings_table_check_holders(struct finding_rows *h)
+/* Adds the thread for which other threads mostly wait, among the waits that `counts` selects. */
+static void findings_table_check_holders(struct finding_rows *h, enum finding_row_kind kind,
+                                         keeper_filter *counts)
 {
     const struct intervals *all = h->view->measured;
     struct finding_keepers *by = xcalloc(all->thread_count, sizeof *by);
     int64_t all_ns = 0;
     for (uint32_t i = 0; i < all->segment_count; i++) {
         const struct thread_timeline *c = intervals_for_thread(all, all->segments[i].thread);
-        int64_t ns =
-            c && is_meeting(h->view, &all->segments[i]) ? finding_rows_segment_ns(h, i) : 0;
+        int64_t ns = c && counts(h->view, &all->segments[i]) ? finding_rows_segment_ns(h, i) : 0;
         if (!ns)
             continue;
         struct finding_keepers *k = &by[c - all->threads];
@@ -65,7 +101,8 @@ static void findings_table_check_holders(struct finding_rows *h)
     for (uint32_t i = 0; i < all->thread_count && all->thread_count > 2; i++)
         if (by[i].ns >= FEW_NS && (double)by[i].ns > KEPT_SHARE * (double)all_ns &&
             (double)by[i].ns > LIFE_SHARE * (double)h->run_ns)
-            add_keeper(h, all->threads[i].thread, &by[i], all_ns);
+            add_keeper(h, kind, all->threads[i].thread, &by[i], all_ns,
+                       keeper_longest_waiter_ns(h, all->threads[i].thread, counts));
     free(by);
 }
 
@@ -76,6 +113,12 @@ struct finding_ends {
     const struct thread_timeline *worst;
     int64_t ns, all_ns, lives_ns;
     uint32_t count;
+};
+
+/* What is checked of each thread. */
+struct finding_threads {
+    struct finding_ends ends, without, unplaced, late;
+    int64_t times; /* wake-ups of the late ones; 0: other times are among them */
 };
 
 static void add_end(struct finding_ends *ends, const struct thread_timeline *c, int64_t ns,
@@ -104,8 +147,7 @@ static void findings_table_check_cpu_shortage(const struct table_view *view,
 }
 
 static void findings_table_check_thread(struct finding_rows *h, const struct thread_timeline *c,
-                                        struct finding_ends *ends, struct finding_ends *without,
-                                        struct finding_ends *unplaced)
+                                        struct finding_threads *threads)
 {
     const struct table_view *view = h->view;
     struct thread_states s;
@@ -113,26 +155,32 @@ static void findings_table_check_thread(struct finding_rows *h, const struct thr
     if (!s.life_ns || !table_wants(view, c->thread) || !table_lives(view, c->thread))
         return;
     bool placed = cpu_states_is_placed_task(view->lives.spans, c->thread);
-    findings_table_check_cpu_shortage(view, c, &s, placed ? unplaced : without);
+    findings_table_check_cpu_shortage(view, c, &s, placed ? &threads->unplaced : &threads->without);
     int64_t ready = s.let_go_ns, left = s.of[THREAD_STATE_EXITED].total_ns;
-    struct table_cell *cells = NULL;
     if (!placed && ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns &&
-        ready > s.active_ns)
-        cells = finding_rows_add(h, FINDING_ROW_READY, 1, c->thread, ready, s.life_ns,
-                                 table_event(view, c->start));
-    if (cells && !cpu_source_known(view, c)) /* else other times are among them */
-        cells[FINDING_ROW_TIMES] = table_cell_number((int64_t)s.of[THREAD_STATE_RUNNABLE].count);
-    if (left < FEW_NS || (double)left <= LEFT_SHARE * (double)h->run_ns)
-        return;
-    add_end(ends, c, left, s.life_ns);
+        ready > s.active_ns) {
+        add_end(&threads->late, c, ready, s.life_ns);
+        if (!cpu_source_known(view, c)) /* else other times are among them */
+            threads->times += (int64_t)s.of[THREAD_STATE_RUNNABLE].count;
+    }
+    if (left >= FEW_NS && (double)left > LEFT_SHARE * (double)h->run_ns)
+        add_end(&threads->ends, c, left, s.life_ns);
 }
 
-static void add_without(struct finding_rows *h, enum finding_row_kind kind,
-                        const struct finding_ends *without)
+static struct table_cell *add_without(struct finding_rows *h, enum finding_row_kind kind,
+                                      const struct finding_ends *without)
 {
-    if (without->count)
-        finding_rows_add(h, kind, without->count, without->worst->thread, without->all_ns,
-                         without->lives_ns, table_event(h->view, without->worst->start));
+    return without->count
+               ? finding_rows_add(h, kind, without->count, without->worst->thread, without->all_ns,
+                                  without->lives_ns, table_event(h->view, without->worst->start))
+               : NULL;
+}
+
+static void add_late(struct finding_rows *h, const struct finding_threads *threads)
+{
+    struct table_cell *cells = add_without(h, FINDING_ROW_READY, &threads->late);
+    if (cells && threads->times)
+        cells[FINDING_ROW_TIMES] = table_cell_number(threads->times);
 }
 
 static void add_ends(struct finding_rows *h, const struct finding_ends *ends)
@@ -266,18 +314,20 @@ static int64_t length_of(const struct table_view *view)
 static void findings_table_fill(void *work, const struct table_view *view, struct result_table *t)
 {
     struct finding_rows h = {.view = view, .table = t, .run_ns = length_of(view)};
-    struct finding_ends ends = {0}, without = {0}, unplaced = {0};
+    struct finding_threads threads = {0};
     t->title = xstrdup("findings");
     finding_rows_columns(t);
     findings_table_check_open_waits(&h);
     findings_table_check_critical_path(&h, work);
     for (uint32_t i = 0; i < view->measured->thread_count; i++)
-        findings_table_check_thread(&h, &view->measured->threads[i], &ends, &without, &unplaced);
-    add_ends(&h, &ends);
-    add_without(&h, FINDING_ROW_PROCESSOR, &without);
-    add_without(&h, FINDING_ROW_WORKERS, &unplaced);
+        findings_table_check_thread(&h, &view->measured->threads[i], &threads);
+    add_late(&h, &threads);
+    add_ends(&h, &threads.ends);
+    add_without(&h, FINDING_ROW_PROCESSOR, &threads.without);
+    add_without(&h, FINDING_ROW_WORKERS, &threads.unplaced);
     lock_contention_add_findings(&h);
-    findings_table_check_holders(&h);
+    findings_table_check_holders(&h, FINDING_ROW_KEEPER, is_meeting);
+    findings_table_check_holders(&h, FINDING_ROW_SENDER, is_receive);
     wait_patterns_add_findings(&h);
     findings_table_check_unattributed(&h);
     table_arrange(t, view->request, "duration_ns");
