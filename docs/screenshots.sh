@@ -1,6 +1,6 @@
 #!/bin/bash
 # The first view of the viewer on each trace, at four sizes, light and dark, as PNG: screenshots.sh DIRECTORY TRACE...
-# It wants Xvfb, openbox, xwd and gm (GraphicsMagick). SIZES and THEMES limit it: SIZES=1024x600 THEMES=light.
+# It wants Xvfb, xdotool, openbox, xwd and gm (GraphicsMagick). SIZES and THEMES limit it: SIZES=1024x600 THEMES=light.
 set -eu
 B=${B:-build}
 PATH=$(cd "$B" && pwd)/bin:$PATH
@@ -25,6 +25,7 @@ display() { # SIZE
     until [ -s display ]; do sleep 0.05; done
     DISPLAY=:$(cat display)
     export DISPLAY
+    xdotool mousemove $((${1%x*} - 1)) $((${1#*x} - 1)) # nothing is said of what is under it
     openbox >/dev/null 2>&1 &
     pids="$pids $!"
 }

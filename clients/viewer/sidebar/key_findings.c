@@ -11,12 +11,20 @@
 #include <string.h>
 
 #define FINDINGS_SHOWN 5u
+#define ORDERS_SHOWN 2u
 #define SLEEPERS_SHOWN 3u
 #define REQUEST_AFTER_MS 100u /* the overview and the critical path come first */
 #define PREDICTED_EVENTS_MOST 1000000u /* of a longer run, potential bugs are not requested */
 
 /* The tables that findings are taken from. */
-enum key_findings_table { FROM_FINDINGS, FROM_PATH, FROM_MEMORY, FROM_PREDICT, FROM_TABLES };
+enum key_findings_table {
+    FROM_FINDINGS,
+    FROM_PATH,
+    FROM_MEMORY,
+    FROM_PREDICT,
+    FROM_ORDERS, /* orders that no synchronization enforces */
+    FROM_TABLES
+};
 
 static const struct {
     const char *preset;
@@ -24,7 +32,8 @@ static const struct {
 } key_findings_tables[FROM_TABLES] = {[FROM_FINDINGS] = {"findings", 0},
                                       [FROM_PATH] = {"path", 5},
                                       [FROM_MEMORY] = {"memory", 1},
-                                      [FROM_PREDICT] = {"predict", FINDINGS_SHOWN}};
+                                      [FROM_PREDICT] = {"predict", FINDINGS_SHOWN},
+                                      [FROM_ORDERS] = {"predict", ORDERS_SHOWN}};
 
 struct key_findings {
     struct view *view;
@@ -160,6 +169,45 @@ static void key_findings_add_predictions(struct key_findings *f)
     }
 }
 
+/* Adds a row about an order that no synchronization enforces, or about what a thread did there. */
+static void key_findings_add_order(struct key_findings *f, uint32_t row, enum finding_kind kind)
+{
+    const struct result_table *t = &f->models[FROM_ORDERS].table;
+    struct table_names names = {view_metadata(f->view), f->view->server_link.sites};
+    bool head = !t->rows[row].depth;
+    char *words =
+             head ? finding_text_summary(t, row) : finding_text_participant(&names, t, row, kind),
+         *text = g_markup_printf_escaped(
+             head ? "<b>Order not enforced</b>  %s" : "<small>%s</small>", words);
+    row_list_add(f->list, text, t->rows[row].event);
+    g_free(text);
+    free(words);
+}
+
+/* Adds these orders if no potential bug is known: they are often intended. */
+static void key_findings_add_orders(struct key_findings *f)
+{
+    const struct result_table *t = &f->models[FROM_ORDERS].table;
+    enum finding_kind kind = FINDING_ORDER_VIOLATION;
+    bool bugs = f->models[FROM_PREDICT].table.row_count > 0;
+    for (uint32_t i = 0; !t->problem && !bugs && i < t->row_count; i++) {
+        if (!t->rows[i].depth)
+            kind = finding_text_kind(t, i);
+        key_findings_add_order(f, i, kind);
+    }
+}
+
+/* Sets the option of a request for the orders that no synchronization enforces. */
+static void key_findings_choose_orders(struct table_request *request)
+{
+    char *named = finding_text_kinds(FINDINGS_OF_ORDERS), **kinds = g_strsplit(named, ", ", -1),
+         *list = g_strjoinv(",", kinds);
+    table_model_set_option(request, "kinds", list);
+    g_free(list);
+    g_strfreev(kinds);
+    free(named);
+}
+
 /* Shows the findings once all tables are there. */
 static void key_findings_on_table(void *user)
 {
@@ -173,6 +221,7 @@ static void key_findings_on_table(void *user)
     key_findings_add_gains(f);
     key_findings_add_leak(f);
     key_findings_add_predictions(f);
+    key_findings_add_orders(f);
     key_findings_show(f, f->shown);
 }
 
@@ -225,7 +274,9 @@ static void key_findings_send(void *user)
         request.top = key_findings_tables[i].top;
         if (i == FROM_PATH) /* with what-if gains of the largest segments */
             table_model_set_option(&request, "zeros", "2");
-        if (i == FROM_PREDICT && f->events > PREDICTED_EVENTS_MOST)
+        if (i == FROM_ORDERS)
+            key_findings_choose_orders(&request);
+        if (i >= FROM_PREDICT && f->events > PREDICTED_EVENTS_MOST)
             table_request_free(&request);
         else
             table_model_send(&f->models[i], &request);
