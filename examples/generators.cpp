@@ -1,4 +1,4 @@
-// Two generators, C++20 coroutines: one resumes the other, and both go on on whichever thread asks for
+// Two generators, C++20 coroutines: one resumes the other, and both continue on whichever thread asks for
 // the next number.
 //
 //     poetcc++ -std=c++20 -trace -g generators.cpp -o generators && ./generators && poet show latest

@@ -243,7 +243,7 @@ void execution_feed_part(const struct execution *x, struct order *order, unsigne
     for (uint32_t i = first; i < end; i++) {
         if (x->lost
                 [shuffled
-                     [i]]) { /* some numbers are told to be lost, others only missed at the end */
+                     [i]]) { /* some numbers are reported as lost, others only missed at the end */
             if (is_told(x, shuffled[i]))
                 order_note_loss(order, x->arrivals[shuffled[i]].at.line,
                                 x->arrivals[shuffled[i]].at.number, 1);

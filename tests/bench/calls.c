@@ -29,7 +29,7 @@ NOT_MEASURED static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The comparison function of a sort, whose own calls are not measured. */
+/* The comparison function of a sort; its own calls are not measured. */
 static int compare(const void *a, const void *b) { return by_size(a, b); }
 
 NOT_MEASURED static double sorting(int count)

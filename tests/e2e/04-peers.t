@@ -4,8 +4,8 @@
 start_server -o peers/ -l "unix:$XDG_RUNTIME_DIR/poet.sock" 2>/dev/null
 send() { python3 "$root/tests/e2e/send-bytes.py" "$XDG_RUNTIME_DIR/poet.sock" "$@" | strings -n 4; }
 logged() { grep -Eq "$1" server.log; }
-like "bytes that are no Poet message are refused" "$(send 4745542f20485454502f312e310d0a0d0a stay)" "not a Poet message"
-check "bytes that are no Poet message are logged with the byte offset" until_true logged "peer [0-9]+: not a Poet message, at byte 0"
+like "bytes that are not a Poet message are refused" "$(send 4745542f20485454502f312e310d0a0d0a stay)" "not a Poet message"
+check "bytes that are not a Poet message are logged with the byte offset" until_true logged "peer [0-9]+: not a Poet message, at byte 0"
 like "a message that is too long is refused" "$(send ffffff7f0100504f stay)" "too long"
 like "another protocol version is refused with both versions" "$(send 0a0000000100504f504f454d63000000010000 stay)" "protocol version mismatch \(server 1, peer 99\)"
 like "a HELLO from before protocol version 1 is refused" "$(send 090000000100504f504f45540600000002 stay)" \

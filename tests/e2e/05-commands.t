@@ -28,7 +28,7 @@ is "the manual pages equal the output of --help (else: B=build docs/man.sh)" "$(
 is "poet order with two operands exits with 2" "$(status poet order x 1:1)" 2
 is "poet dump of a missing file exits with 1" "$(status poet dump nowhere.poet)" 1
 like "poet dump names a missing file" "$(poet dump nowhere.poet 2>&1)" "^poet dump: nowhere.poet: No such file"
-is "poet stat of a missing server exits with 1" "$(status poet stat unix:$work/nobody.sock)" 1
+is "poet stat of a missing server exits with 1" "$(status poet stat unix:$work/absent.sock)" 1
 
 start_server -o t.poet -q
 compile prodcons
@@ -72,7 +72,7 @@ check "export --around exports the events around one" poet export t.poet -o r.pd
 is "export --around a missing event exits with 1" "$(status poet export t.poet -o r.pdf --around 1:999)" 1
 check "export --lines exports selected trace lines" poet export t.poet -o l.txt --lines 'full,prod*' --labels name
 is "export --lines keeps the order of the selection" "$(sed -n 's/^\([A-Z][a-z]*:[a-z]*\).*/\1/p' l.txt | head -n 2 | tr '\n' ' ')" "Sem:full T:producer "
-is "export --lines without a match exits with 1" "$(status poet export t.poet -o l.txt --lines nobody)" 1
+is "export --lines without a match exits with 1" "$(status poet export t.poet -o l.txt --lines absent)" 1
 check "export: a caption, no title, no legend, gray" poet export t.poet -o c.pdf --caption "Figure 1" --no-title --no-legend --grayscale
 like "export --caption is in the PDF's text" "$(pdftotext c.pdf -)" "Figure 1"
 like "show: in a UTF-8 locale marks are Unicode characters" "$(poet show t.poet)" "■"

@@ -46,7 +46,7 @@ view() {
 ended() { wait $viewer; sed 's/^/# /' log; }
 
 dump() { poet dump --json stops.poet; }
-# A lock request of the thread whose next two requests come soonest, so that a window shows all three.
+# A lock request of the thread with the soonest next two requests, so that a window shows all three.
 at=$(dump | python3 -c '
 import json, sys
 of = {}

@@ -124,7 +124,7 @@ server
 is "a second backup file takes a free name" "$(ls all-before*.poet | xargs)" "all-before-2.poet all-before.poet"
 [ "$own" -gt 500 ] || not_ok "the backup has more than 500 events" "$own"
 
-# ---- a run whose events have all arrived, and which ends before its agent reconnects ----
+# ---- a run with all events received, which ends before its agent reconnects ----
 cut_off
 kill -KILL $agent # the next one has no earlier run that it could bring first
 wait $agent 2>/dev/null

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Task placement (which worker threads ran a task, and when) in the table of poet states --placement and in
-# diagram rows: for a task whose migrations are known, and for a runtime with several processors and clusters.
+# diagram rows: for a task with known migrations, and for a runtime with several processors and clusters.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 cat >moves.c <<'C'

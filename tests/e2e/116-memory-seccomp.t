@@ -1,5 +1,5 @@
 #!/bin/bash
-# A program whose memory is measured and whose seccomp filter kills on one system call, whichever it is, survives
+# A program with measured memory and a seccomp filter that kills on any one system call survives
 # wherever it does without Poet; later allocations are counted.
 # Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
@@ -70,7 +70,7 @@ try 0 >tried.0 &
 try 1 >tried.1
 wait $!
 tried=$(cut -d' ' -f1 tried.[01] | paste -sd+ | bc) dead=$(cut -d' ' -f2- -s tried.[01] | xargs)
-is "a program whose memory is measured survives each filter that it survives without Poet" "$dead" ""
+is "a program with measured memory survives each filter that it survives without Poet" "$dead" ""
 check "more than 200 system calls were tried" test "$tried" -gt 200
 # (of a directory of their own: the newest of some hundred runs takes long to find on a busy machine)
 stop_server

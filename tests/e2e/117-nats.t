@@ -10,7 +10,7 @@ like "--to with a malformed port: the error names the form of an endpoint" "$(po
 like "--from without a run: the error names the form with a run" "$(poet server --from nats://nowhere:1 2>&1)" "missing run; use nats://nowhere:1#RUN"
 like "--from and --to exclude each other" "$(poet server --from nats://nowhere:1#a --to nats://nowhere:1 2>&1)" "--from and --to exclude each other"
 said() { grep -q -- "$2" "$1.log"; }
-agent unknown nats://somebody:secret@nowhere.invalid:1
+agent unknown nats://user:secret@nowhere.invalid:1
 check "unknown host: the error says to check the name" until_true said unknown "nats://nowhere.invalid:1: .*check the host name; events are kept"
 kill $agent
 wait $agent

@@ -51,7 +51,7 @@ is "the example dating: both runs have all lines" "$(part dating.txt recorded | 
     "$(part dating.txt again | grep -oE '^[TM]:[^ ]*' | xargs)"
 is "the example dating: two events are marked" "$(grep -c '^note [12] .* performed lock on M:service, dating.c:23$' dating.txt)" 2
 
-# ---- a program whose other argument leads to a divergence far from its begin ----
+# ---- a program that diverges late with another argument ----
 cat >other.c <<'C'
 #include <pthread.h>
 #include <stdlib.h>

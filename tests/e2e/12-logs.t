@@ -70,7 +70,7 @@ check "export --group joins lines into one row" poet export prodcons.*.poet --gr
 like "export --group names the row after its first line" "$(cat cluster.txt)" '\{T:producer… ×2\}'
 check "export --time places events by time" poet export prodcons.*.poet --time -o time.svg
 
-# Two hosts whose clocks differ by a second.
+# Two hosts with clocks that differ by a second.
 start_server -q -o hosts.poet
 python3 "$root/tests/e2e/two-hosts.py" "$XDG_RUNTIME_DIR/poet.sock" here 0 1 &
 here=$!

@@ -10,7 +10,7 @@ cat >given.c <<'C'
 #include <stdio.h>
 #include <sys/random.h>
 #include <unistd.h>
-static char who[9][64];
+static char ran_on[9][64];
 static void late(void)
 {
     unsigned char x = 0;
@@ -19,7 +19,7 @@ static void late(void)
 }
 static void did(int what, int i)
 {
-    who[what][i] = (char)('0' + omp_get_thread_num());
+    ran_on[what][i] = (char)('0' + omp_get_thread_num());
     late();
 }
 int main(void)
@@ -86,7 +86,7 @@ int main(void)
         }
     }
     for (int i = 0; i < 9; i++)
-        printf("%s\n", who[i]);
+        printf("%s\n", ran_on[i]);
     return 0;
 }
 C

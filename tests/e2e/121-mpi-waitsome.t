@@ -22,10 +22,10 @@ static void late(void)
 static int from[8];
 static MPI_Request r[8];
 static MPI_Status s[8];
-static void begin(bool anybody) /* (two receives at once could take a message that another one waits for) */
+static void begin(bool any_source) /* (two receives at once could take a message that another one waits for) */
 {
     for (int i = 0; i < n - 1; i++)
-        MPI_Irecv(&from[i], 1, MPI_INT, anybody ? MPI_ANY_SOURCE : i + 1, MPI_ANY_TAG, MPI_COMM_WORLD, &r[i]);
+        MPI_Irecv(&from[i], 1, MPI_INT, any_source ? MPI_ANY_SOURCE : i + 1, MPI_ANY_TAG, MPI_COMM_WORLD, &r[i]);
 }
 static void say(const char *how, int done, const int *which)
 {

@@ -62,7 +62,7 @@ int main(void)
             i++;
         } else {
             misses = (misses + 1) % 5;
-            printf("nobody\n");
+            printf("none\n");
             usleep(200);
         }
     }
@@ -80,7 +80,7 @@ for how in traced plain; do
         for j in 1 2; do
             rm -f again.poet
             timeout 60 poet replay run.poet -o again.poet >second 2>said
-            is "$how: a replay returns the children of recording $i in the recorded order" "$? $(grep -v nobody first | cmp - <(grep -v nobody second))$(grep -vE 'no divergence|runs the recorded command' said)" "0 "
+            is "$how: a replay returns the children of recording $i in the recorded order" "$? $(grep -v none first | cmp - <(grep -v none second))$(grep -vE 'no divergence|runs the recorded command' said)" "0 "
         done
     done
     check "$how: the trace passes poet check" sound run.poet
@@ -119,5 +119,5 @@ until_true finished slow.poet
 touch slow
 timeout 60 poet replay slow.poet -o again.poet 2>said
 is "a poll that had found a child waits for a slower one" "$(grep '^[0-9]*$' said)" 1
-like "a slower child is no divergence" "$(cat said)" "no divergence"
+like "a slower child is not a divergence" "$(cat said)" "no divergence"
 done_testing

@@ -3,8 +3,8 @@
 # says what to do.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/nats.sh"
-mkdir who
-if ! python3 "$root/tests/e2e/natscreds.py" who 2>openssl.log; then
+mkdir keys
+if ! python3 "$root/tests/e2e/natscreds.py" keys 2>openssl.log; then
     skip "openssl cannot make such keys here: $(tail -n 1 openssl.log)"
     done_testing
     exit 0
@@ -53,69 +53,69 @@ refused "no token" "authentication failed: .* set POET_NATS_CREDS" "nats://$at"
 nats_kill
 
 # ---- NKeys ----
-nkey=$(cat who/user.nkey)
+nkey=$(cat keys/user.nkey)
 printf 'authorization { users: [ { nkey: %s } ] }\n' "$nkey" >nkey.conf
 nats_start -1 -c nkey.conf
-let_in "NKey with its seed" "$url" POET_NATS_NKEY="$nkey" POET_NATS_SEED=who/user.seed
-refused "NKey with another seed" "check POET_NATS_NKEY .*POET_NATS_SEED" "$url" POET_NATS_NKEY="$nkey" POET_NATS_SEED=who/other.seed
+let_in "NKey with its seed" "$url" POET_NATS_NKEY="$nkey" POET_NATS_SEED=keys/user.seed
+refused "NKey with another seed" "check POET_NATS_NKEY .*POET_NATS_SEED" "$url" POET_NATS_NKEY="$nkey" POET_NATS_SEED=keys/other.seed
 refused "NKey without a seed" "POET_NATS_NKEY is set, and POET_NATS_SEED is not: set both" "$url" POET_NATS_NKEY="$nkey"
-refused "seed without an NKey" "POET_NATS_SEED is set, and POET_NATS_NKEY is not: set both" "$url" POET_NATS_SEED=who/user.seed
-refused "missing seed file" "POET_NATS_SEED: who/none: No such file" "$url" POET_NATS_NKEY="$nkey" POET_NATS_SEED=who/none
-cp who/user.seed open.seed
+refused "seed without an NKey" "POET_NATS_SEED is set, and POET_NATS_NKEY is not: set both" "$url" POET_NATS_SEED=keys/user.seed
+refused "missing seed file" "POET_NATS_SEED: keys/none: No such file" "$url" POET_NATS_NKEY="$nkey" POET_NATS_SEED=keys/none
+cp keys/user.seed open.seed
 chmod 644 open.seed
 refused "seed file readable by others" "open.seed: readable by others; chmod 600" "$url" POET_NATS_NKEY="$nkey" POET_NATS_SEED=open.seed
 nats_kill
 
 # ---- credentials ----
-nats_start -1 -c who/operator.conf
-let_in "credentials file" "$url" POET_NATS_CREDS=who/user.creds
-refused "expired credentials" "authentication failed: check POET_NATS_CREDS \\(expired" "$url" POET_NATS_CREDS=who/expired.creds
-refused "missing credentials file" "POET_NATS_CREDS: who/none: No such file" "$url" POET_NATS_CREDS=who/none
-refused "directory as credentials file" "POET_NATS_CREDS: who is not a file" "$url" POET_NATS_CREDS=who
-cp who/user.creds open.creds
+nats_start -1 -c keys/operator.conf
+let_in "credentials file" "$url" POET_NATS_CREDS=keys/user.creds
+refused "expired credentials" "authentication failed: check POET_NATS_CREDS \\(expired" "$url" POET_NATS_CREDS=keys/expired.creds
+refused "missing credentials file" "POET_NATS_CREDS: keys/none: No such file" "$url" POET_NATS_CREDS=keys/none
+refused "directory as credentials file" "POET_NATS_CREDS: keys is not a file" "$url" POET_NATS_CREDS=keys
+cp keys/user.creds open.creds
 chmod 640 open.creds
 refused "credentials file readable by others" "open.creds: readable by others; chmod 600" "$url" POET_NATS_CREDS=open.creds
-refused "credentials and NKey both set" "POET_NATS_CREDS and POET_NATS_SEED are set: unset one" "$url" POET_NATS_CREDS=who/user.creds POET_NATS_NKEY="$nkey" POET_NATS_SEED=who/user.seed
+refused "credentials and NKey both set" "POET_NATS_CREDS and POET_NATS_SEED are set: unset one" "$url" POET_NATS_CREDS=keys/user.creds POET_NATS_NKEY="$nkey" POET_NATS_SEED=keys/user.seed
 nats_kill
 
 # ---- TLS ----
 with_tls() { # with_tls CERTIFICATE [MORE]: a server that presents it
-    printf 'tls { cert_file: "%s/who/%s.pem", key_file: "%s/who/%s.key" %s }\n' "$work" "$1" "$work" "$1" "${2-}" >tls.conf
+    printf 'tls { cert_file: "%s/keys/%s.pem", key_file: "%s/keys/%s.key" %s }\n' "$work" "$1" "$work" "$1" "${2-}" >tls.conf
     nats_start -1 -c tls.conf
     url=tls://127.0.0.1:$nats_port
 }
 unknown="server certificate has an unknown issuer; set the CA file in POET_NATS_CA"
 with_tls server
-let_in "TLS with the CA of the server certificate" "$url" POET_NATS_CA=who/ca.pem
-let_in "TLS required by the server with a nats URL" "nats://127.0.0.1:$nats_port" POET_NATS_CA=who/ca.pem
-refused "TLS with another CA" "$unknown" "$url" POET_NATS_CA=who/other-ca.pem
+let_in "TLS with the CA of the server certificate" "$url" POET_NATS_CA=keys/ca.pem
+let_in "TLS required by the server with a nats URL" "nats://127.0.0.1:$nats_port" POET_NATS_CA=keys/ca.pem
+refused "TLS with another CA" "$unknown" "$url" POET_NATS_CA=keys/other-ca.pem
 refused "TLS without a CA" "$unknown" "$url"
 refused "TLS required by the server with a nats URL and without a CA" "$unknown" "nats://127.0.0.1:$nats_port"
-refused "TLS with another name of the host" "server certificate is for another host" "tls://localhost:$nats_port" POET_NATS_CA=who/ca.pem
-refused "missing CA file" "POET_NATS_CA: who/none: No such file" "$url" POET_NATS_CA=who/none
+refused "TLS with another name of the host" "server certificate is for another host" "tls://localhost:$nats_port" POET_NATS_CA=keys/ca.pem
+refused "missing CA file" "POET_NATS_CA: keys/none: No such file" "$url" POET_NATS_CA=keys/none
 refused "CA file that is not a certificate" "POET_NATS_CA cannot be used" "$url" POET_NATS_CA=nkey.conf
 nats_kill
 with_tls elsewhere
-refused "server certificate of another host" "server certificate is for another host; use the name in it" "$url" POET_NATS_CA=who/ca.pem
+refused "server certificate of another host" "server certificate is for another host; use the name in it" "$url" POET_NATS_CA=keys/ca.pem
 nats_kill
 with_tls expired
-refused "expired server certificate" "server certificate has expired" "$url" POET_NATS_CA=who/ca.pem
+refused "expired server certificate" "server certificate has expired" "$url" POET_NATS_CA=keys/ca.pem
 nats_kill
 nats_start
 refused "tls URL for a server without TLS" "server has no TLS; use nats://" "tls://127.0.0.1:$nats_port"
 nats_kill
 
 # ---- client certificates ----
-ours="POET_NATS_CERT=who/client.pem POET_NATS_KEY=who/client.key"
-with_tls server ", ca_file: \"$work/who/ca.pem\", verify: true"
-export POET_NATS_CA=who/ca.pem
+ours="POET_NATS_CERT=keys/client.pem POET_NATS_KEY=keys/client.key"
+with_tls server ", ca_file: \"$work/keys/ca.pem\", verify: true"
+export POET_NATS_CA=keys/ca.pem
 refused "no client certificate" "it may require a certificate: POET_NATS_CERT" "$url"
-refused "expired client certificate" "check whether POET_NATS_CERT has expired" "$url" POET_NATS_CERT=who/expired.pem POET_NATS_KEY=who/expired.key
-refused "client certificate of another CA" "whether the server knows its issuer" "$url" POET_NATS_CERT=who/other-ca.pem POET_NATS_KEY=who/other-ca.key
-refused "client certificate with the key of another one" "POET_NATS_CERT and POET_NATS_KEY \\(do they belong together\\?\\) cannot be used" "$url" POET_NATS_CERT=who/client.pem POET_NATS_KEY=who/server.key
-refused "client certificate without a key" "POET_NATS_CERT is set, and POET_NATS_KEY is not: set both" "$url" POET_NATS_CERT=who/client.pem
-chmod 644 who/server.key
-refused "client key readable by others" "who/server.key: readable by others; chmod 600" "$url" POET_NATS_CERT=who/client.pem POET_NATS_KEY=who/server.key
+refused "expired client certificate" "check whether POET_NATS_CERT has expired" "$url" POET_NATS_CERT=keys/expired.pem POET_NATS_KEY=keys/expired.key
+refused "client certificate of another CA" "whether the server knows its issuer" "$url" POET_NATS_CERT=keys/other-ca.pem POET_NATS_KEY=keys/other-ca.key
+refused "client certificate with the key of another one" "POET_NATS_CERT and POET_NATS_KEY \\(do they belong together\\?\\) cannot be used" "$url" POET_NATS_CERT=keys/client.pem POET_NATS_KEY=keys/server.key
+refused "client certificate without a key" "POET_NATS_CERT is set, and POET_NATS_KEY is not: set both" "$url" POET_NATS_CERT=keys/client.pem
+chmod 644 keys/server.key
+refused "client key readable by others" "keys/server.key: readable by others; chmod 600" "$url" POET_NATS_CERT=keys/client.pem POET_NATS_KEY=keys/server.key
 let_in "client certificate with its key" "$url" $ours
 export $ours
 agent all

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Clocks of hosts whose agents publish through NATS: a reading server exchanges messages with all of them, and the
+# Clocks of hosts with agents that publish through NATS: a reading server exchanges messages with all of them, and the
 # bounds contain the true offsets, even if readers are killed and restarted.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/nats.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A program and its agent in two containers with a shared socket directory: what is identified by a PID, user id
-# or inode number is told apart, or reported as unknown. Then launch trees over two hosts with ssh and Open MPI.
+# or inode number is distinguished, or reported as unknown. Then launch trees over two hosts with ssh and Open MPI.
 # Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/hosts.sh"
@@ -152,7 +152,7 @@ is "program killed in a container: no event is lost or pending" "$(figure "$(ser
 # ---- which process /proc shows ----
 is "program killed in a container: no usage figures are taken from another process in /proc" "$(poet usage "$(served killed)" 2>&1 | grep -c ' /proc')" 0
 like "program killed in a container: poet states says that its process could not be seen" "$(poet states "$(served killed)" 2>&1)" "its process cannot be seen from there, as in a container"
-# An agent whose /proc is that of another PID namespace.
+# An agent with the /proc of another PID namespace.
 cat >wrong.sh <<X
 poet server --to poet://127.0.0.1:$far -l unix:$work/shared/wrong.sock -o $work/wrong-kept/ 2>$work/wrong.log &
 while [ ! -S $work/shared/wrong.sock ]; do sleep 0.05; done
@@ -277,7 +277,7 @@ fi
 two_hosts 135
 cat >ssh <<X
 #!/bin/bash
-# as ssh: [OPTION...] HOST COMMAND, whose environment is another one
+# as ssh: [OPTION...] HOST COMMAND, with another environment
 while [ "\${1#-}" != "\$1" ]; do [ "\$1" = -x ] || shift; shift; done
 case \$1 in 10.135.0.1) host=a ;; *) host=b ;; esac
 shift

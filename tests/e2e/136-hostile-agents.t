@@ -78,7 +78,7 @@ if command -v openssl >/dev/null; then
     exec 6>&-
     wait $knocks
     refused "wrong key" -tls1_3 -psk "$(cat other)" -psk_identity poet
-    refused "correct key with another identity" -tls1_3 -psk "$key" -psk_identity somebody
+    refused "correct key with another identity" -tls1_3 -psk "$key" -psk_identity another
     refused "no key" -tls1_3
     refused "correct key with TLS 1.2" -tls1_2 -psk "$key" -psk_identity poet -cipher 'PSK:ECDHE-PSK:DHE-PSK:@SECLEVEL=0'
     refused "TLS 1.2 without a key" -tls1_2

@@ -6,7 +6,7 @@
 here=$root/tests/e2e
 export POET_QUIET=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_btl_base_warn_component_unused=0
-cat >luck.c <<'C'
+cat >racy.c <<'C'
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -56,15 +56,15 @@ for mpi in mpich openmpi; do
         skip "$mpi is not installed"
         continue
     fi
-    CC=mpicc.$mpi poetcc -trace -g luck.c -o luck -pthread
+    CC=mpicc.$mpi poetcc -trace -g racy.c -o racy -pthread
     outputs= equal=0 same=0
     for i in 1 2 3; do
         rm -f run.poet
-        POET_OUTPUT=run.poet timeout 100 mpirun.$mpi -n 3 ./luck >first 2>/dev/null
+        POET_OUTPUT=run.poet timeout 100 mpirun.$mpi -n 3 ./racy >first 2>/dev/null
         until_true finished run.poet
         for j in 1 2 3; do
             rm -f new.poet
-            timeout 100 poet replay run.poet -o new.poet -- mpirun.$mpi -n 3 ./luck >second 2>said
+            timeout 100 poet replay run.poet -o new.poet -- mpirun.$mpi -n 3 ./racy >second 2>said
             until_true finished new.poet
             python3 "$here/same.py" run.poet new.poet >result 2>&1 && equal=$((equal + 1)) || cat result said
             cmp -s first second && same=$((same + 1))
@@ -73,7 +73,7 @@ for mpi in mpich openmpi; do
     is "$mpi: replay exits with status 0 and the same events, nine times of nine" "$equal" 9
     is "$mpi: the output of a replay is that of the recorded run, nine times of nine" "$same" 9
     is "$mpi: replay without a command asks for the launcher" "$(poet replay run.poet 2>&1 | head -n 1; poet replay run.poet >/dev/null 2>&1; echo $?)" \
-        "poet replay: run.poet has 3 processes without their launcher in the trace; specify it, as in poet replay run.poet -- mpirun -n 3 ./luck
+        "poet replay: run.poet has 3 processes without their launcher in the trace; specify it, as in poet replay run.poet -- mpirun -n 3 ./racy
 2"
 done
 done_testing

@@ -16,9 +16,9 @@ static void late(void)
     if (getrandom(&x, 1, 0) == 1 && x % 2)
         usleep(x);
 }
-static void did(char *who)
+static void did(char *thread)
 {
-    *who = (char)('0' + omp_get_thread_num());
+    *thread = (char)('0' + omp_get_thread_num());
     late();
 }
 /* Each of the first four of these tasks ends when all four have begun: four threads run them. */
@@ -180,14 +180,14 @@ static void deep(int d)
 int main(int argc, char **argv)
 {
     int more = argc > 1 ? atoi(argv[1]) : 0;
-    static char who[2001];
+    static char ran_on[2001];
 #pragma omp parallel
     {
 #pragma omp barrier
 #pragma omp master
         for (int i = 0; i < 2000; i++) {
 #pragma omp task
-            who[i] = (char)('0' + omp_get_thread_num());
+            ran_on[i] = (char)('0' + omp_get_thread_num());
 #pragma omp task depend(inout : x)
             x++;
             if (i == 1000 && argc > 2)
@@ -200,7 +200,7 @@ int main(int argc, char **argv)
         deep(5 + more);
     }
     if (!more)
-        puts(who);
+        puts(ran_on);
     printf("%d %d\n", n, x);
     return 0;
 }

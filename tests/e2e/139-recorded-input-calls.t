@@ -149,7 +149,7 @@ static int messages(void) /* standard input has eight of them */
     message(most, sizeof(struct sockaddr_in), sizeof ctl, MSG_DONTWAIT);
     return 0;
 }
-static int anybody(const char *elsewhere) /* may send it datagrams: it does so itself */
+static int datagrams(const char *elsewhere) /* any process may send them: it does so itself */
 {
     struct sockaddr_in at = {.sin_family = AF_INET}, from;
     socklen_t size = sizeof at;
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
     return !strcmp(argv[1], "reads") ? reads(argv[2])
          : !strcmp(argv[1], "differs") ? differs(argv[2])
          : !strcmp(argv[1], "numbers") ? numbers()
-         : !strcmp(argv[1], "anybody") ? anybody(argv[2])
+         : !strcmp(argv[1], "datagrams") ? datagrams(argv[2])
                                        : messages();
 }
 C
@@ -254,11 +254,11 @@ for program in $programs; do
     is "$program: without recorded input the program reads live input" \
         "$(env -u POET_INPUT python3 giver.py else ./$program messages | grep -c '^[0-9].*el')" 9
     if [ "$elsewhere" ]; then
-        ELSE=1 record $program anybody $elsewhere
+        ELSE=1 record $program datagrams $elsewhere
         like "$program: datagrams from other hosts are recorded input" "$(poet stat in.poet)" '^recorded input +3 calls$'
-        is "$program: replay supplies recorded datagrams, and receives those of the replayed program itself" "$(replay anybody; echo $?; diff first second)" 0
+        is "$program: replay supplies recorded datagrams, and receives those of the replayed program itself" "$(replay datagrams; echo $?; diff first second)" 0
         like "$program: datagrams of the replayed program come from its own socket" "$(grep -c '^1 1' second)$(tail -n 1 second)" "^3[0-9]* [0-9]* is 5 $elsewhere "
-        is "$program: the trace of a replay with datagrams can be replayed itself" "$(mv again.poet in.poet; replay anybody; echo $?; diff first second)" 0
+        is "$program: the trace of a replay with datagrams can be replayed itself" "$(mv again.poet in.poet; replay datagrams; echo $?; diff first second)" 0
     fi
     # ---- divergences ----
     record $program differs

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Condition variables: wakeups whose waking signal is certain, and wakeups with several possible signals.
+# Condition variables: wakeups with a certain signal, and wakeups with several possible signals.
 . "$(dirname "$0")/lib.sh"
 
 # note_of FILE NAME: the event with the note NAME; answer FILE: how poet order relates notes p and q

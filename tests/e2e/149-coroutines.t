@@ -74,7 +74,7 @@ is 'poet calls: no mean is below the minimum or above the maximum, whatever is s
 is 'poet calls: of two calls that ran in intervals, the one that ended has a duration' "$(poet calls --json turns.poet |
     json 'row("step") | [.calls, .min_ns != null, .max_ns < .total_ns] | join(" ")')" '16 true true'
 
-# ---- a runtime whose resumes are calls: each has the duration from there to its suspend ----
+# ---- a runtime with resumes as calls: each has the duration from there to its suspend ----
 cat >resumes.c <<'C'
 #include <poet.h>
 #include <stdlib.h>

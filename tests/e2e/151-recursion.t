@@ -15,7 +15,7 @@ C
 poetcc -profile -ignore=pass -g -O1 recursion.c -o recursion || exit 1
 POET_MEASURE=calls=every poet record -o recursion.poet -- ./recursion 2>/dev/null
 poet calls --cases --json recursion.poet >cases
-different() { # prints the cases whose times differ, and that there are cases
+different() { # prints the cases with different times, and that there are cases
     json '(rows | select(.thread_ns != .elapsed_ns or (.thread_ns // 0) == 0) |
         "\(.class) \(.thread_ns) \(.elapsed_ns)"), ([rows] | if length > 8 then "rows" else "few rows" end)' cases
 }

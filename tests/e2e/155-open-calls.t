@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 X
 poetcc -profile -g open.c -o open -pthread || exit 1
 
-# of FILE ROW COLUMN: a cell of the row whose first column begins with ROW
+# of FILE ROW COLUMN: a cell of the row with a first column that begins with ROW
 of() {
     python3 - "$@" <<'P'
 import json, sys

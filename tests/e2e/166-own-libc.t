@@ -144,7 +144,7 @@ for more in '' '-m memory'; do
     rm -f own.poet
 done
 
-# ---- a compiler whose runtime defines pthread_* itself ----
+# ---- a compiler with a runtime that defines pthread_* itself ----
 mkdir driver
 cat >driver/runtime.c <<'C'
 #include <pthread.h>

@@ -21,7 +21,7 @@ C
 ignoring() { poetcc -profile "-ignore=$1" -O1 turns.c -o turns && measured turns.poet ./turns && names turns.poet; }
 is '-ignore: only the named function is left out, not its callees' "$(ignoring turn_all)" \
     'lonely:1 main:1 return_:1 turn:2'
-is '-ignore: functions whose names contain the given name are profiled' "$(ignoring turn)" 'lonely:1 main:1 return_:1 turn_all:1'
+is '-ignore: functions with names that contain the given one are profiled' "$(ignoring turn)" 'lonely:1 main:1 return_:1 turn_all:1'
 is '-ignore: several names, with wildcards' "$(ignoring '*turn_*,lonely')" 'main:1 turn:2'
 poetcc -profile -ignore=lonely -O1 -c turns.c -o turns.o
 is '-ignore of a name that matches exactly: the compiler leaves the function out' "$(readelf -n turns.o | grep -c Poet)" 0
@@ -99,7 +99,7 @@ created() { # times of day that differ from the start of the run and the time si
 is 'poet states --tasks: times of day of creation' "$(created)" 16
 check 'early signals: the trace passes poet check' sound early.poet
 
-# ---- a coroutine, whose call runs in several parts ----
+# ---- a coroutine: its call runs in several parts ----
 cat >stretches.c <<'C'
 #include <ucontext.h>
 static ucontext_t body_at, main_at;

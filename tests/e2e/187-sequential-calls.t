@@ -44,7 +44,7 @@ int main(void)
 }
 C
 poetcc -profile -g -O1 -I"$root/tests/e2e" asleep.c -o asleep
-# It goes on once the kernel reports the context switches of both threads, which begin while it spins.
+# It continues once the kernel reports the context switches of both threads, which begin while it spins.
 switched() { [ "$(poet states asleep.poet --json | json '[rows | select(.source == "context-switch records")] | length')" = 2 ]; }
 POET_MEASURE=calls=every POET_QUIET=1 POET_OUTPUT=asleep.poet ./asleep &
 pids="$pids $!"

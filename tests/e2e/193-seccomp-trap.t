@@ -1,5 +1,5 @@
 #!/bin/bash
-# A program whose seccomp filter traps all but a few system calls: exit and exec cause no system calls other than
+# A program with a seccomp filter that traps all but a few system calls: exit and exec cause no system calls other than
 # its own.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1

@@ -83,7 +83,7 @@ fi
 three='^3 threads are asleep in untraced calls (futex 2, poll 1), since [0-9.]* s'
 loader="^T:load waits for the loader's lock\|^T:main waits for the loader's lock"
 check "live run: sleeping threads are counted by call" until_true said asleep "$three"
-check "live run: the lock of the loader is told apart from other futexes" until_true said loads "$loader"
+check "live run: the lock of the loader is distinguished from other futexes" until_true said loads "$loader"
 like "live run: the call of each thread is given" "$(poet blocked asleep.poet)" '^    T:work.* in poll '
 like "live run: the futex is named by its variable" "$(poet blocked asleep.poet)" '^    T:work.* in futex word \(0x[0-9a-f]+\) '
 like "poet blocked --json: the futex has its address" "$(poet blocked --json asleep.poet)" '"futex": ?[0-9]+,"object": ?"word \(0x'
@@ -92,7 +92,7 @@ end_own_processes loads
 over() { poet stat --json "$1.poet" | grep -q '"finished":true'; }
 until_true over asleep && until_true over loads
 check "killed: sleeping threads are counted by call" said asleep "$three:\$"
-check "killed: the lock of the loader is told apart from other futexes" said loads "$loader"
+check "killed: the lock of the loader is distinguished from other futexes" said loads "$loader"
 like "poet blocked --json: the call is given" "$(poet blocked --json asleep.poet)" '"call": ?"poll"'
 like "poet report: a note counts the sleeping threads by call" "$(poet report --all asleep.poet)" 'note: 3 threads are asleep in untraced calls \(futex 2, poll 1\), since'
 like "poet report: each sleeping thread has a row" "$(poet report --all asleep.poet)" '^asleep: futex +T:main '

@@ -87,7 +87,7 @@ for table in --tasks --created; do
 done
 like "the scheduler has a line" "$(poet dump chance.poet)" 'Sch:scheduler'
 
-# ---- a lock whose holder has exited ----
+# ---- a lock with a holder that has exited ----
 cat >abandoned.c <<'C'
 #include <pthread.h>
 static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;

@@ -61,7 +61,7 @@ line condvar c0 c1 c2
 $1 $2 lock/acquired on=m$3
 $1 $2 wait on=m$3 about=c$3"
     }
-    signals() { # MS THREAD MUTEX PLACE WHO ITS-PLACE
+    signals() { # MS THREAD MUTEX PLACE WAITER ITS-PLACE
         echo "$1 $2 acquire about=m$3 at=$4
 $1 $2 lock/acquired on=m$3
 $1 $2 signal on=m$3 about=c$3 is=c$3
@@ -125,7 +125,7 @@ line task p0 p1 p2
 0 p1 start
 0 p2 create at=c0
 0 p2 start'
-    calls() { # MS THREAD PLACE WHOM ITS-PLACE
+    calls() { # MS THREAD PLACE CALLEE ITS-PLACE
         echo "$1 $2 petition about=$4 at=$3
 $1 $2 enter/entered on=$4
 $1 $2 left/leave on=$4
@@ -223,7 +223,7 @@ is "cascade: the critical path" "$(path)" "0xd1 → 0xd2 40
 0xf0 → 0xf1 10
 50 of 60, 2 hops"
 
-# ---- a late thread whose waiters are late elsewhere ----
+# ---- a late thread with waiters that are late elsewhere ----
 played late <<'S'
 environment pthread
 after sem_acquired sem_post

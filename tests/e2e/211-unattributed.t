@@ -46,7 +46,7 @@ for t in threads: t.join()
 PY
 if have memcached; then
     port=$(free_port)
-    poet record -o memcached.poet memcached -u nobody -t 4 -l 127.0.0.1 -p "$port" -U 0 &
+    poet record -o memcached.poet memcached -u daemon -t 4 -l 127.0.0.1 -p "$port" -U 0 &
     recording=$!
     pids="$pids $recording"
     until_true at_port "$port"

@@ -149,7 +149,7 @@ check "measure: a later thread gets the setting of all" until_true becomes "19 1
 check "measure calls=off is accepted" poet measure latest calls=off
 check "measure calls=off reaches all threads" until_true becomes "16 0 0"
 is "measure: an unknown value exits with 2" "$(status poet measure latest calls=sometimes)" 2
-is "measure: an unknown line exits with 2" "$(status poet measure latest calls=off:nobody)" 2
+is "measure: an unknown line exits with 2" "$(status poet measure latest calls=off:absent)" 2
 is "measure: an ended run is refused" "$(poet measure "$run" calls=off 2>&1)" \
     "poet measure: no program of this run is connected"
 is "calls of a live run: four calls of f" "$(f_calls)" 4

@@ -1,5 +1,5 @@
 #!/bin/bash
-# C++20 coroutines whose promise derives from poet::traced_promise: their lines, with gcc and clang, resumptions on
+# C++20 coroutines with a promise that derives from poet::traced_promise: their lines, with gcc and clang, resumptions on
 # several threads, awaiters that do not suspend or resume another coroutine at once, and that the results are the same.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1

@@ -5,7 +5,7 @@
 export POET_QUIET=1 C_INCLUDE_PATH="$root/tests/e2e" # asleep.h
 . "$root/tests/e2e/display.sh"
 
-# A thread that creates another one; main waits for both until it is told to end.
+# A thread that creates another one; main waits for both until a file says that it may end.
 cat >family.c <<'C'
 #define _GNU_SOURCE
 #include "asleep.h"

@@ -67,7 +67,7 @@ if [ -z "$core" ]; then
 else
     core_is_complete "$core" "kernel"
 fi
-is "the core file of a process is no live process" "$(poet attach --json --core "$core" | json '.[0].live, .[0].stopped_ns' | tr '\n' ' ')" "false null "
+is "the core file of a process is not a live process" "$(poet attach --json --core "$core" | json '.[0].live, .[0].stopped_ns' | tr '\n' ' ')" "false null "
 
 # ---- truncated, damaged, other files ----
 size=$(stat -c %s "$core")

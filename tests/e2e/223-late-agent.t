@@ -1,6 +1,6 @@
 #!/bin/bash
 # An agent that is slower than another one, or than a program of the server's own host: what its programs sent is known
-# to those who received it, although they have long ended.
+# to those that received it, although they have long ended.
 . "$(dirname "$0")/lib.sh"
 
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then

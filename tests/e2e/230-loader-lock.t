@@ -1,5 +1,5 @@
 #!/bin/bash
-# The loader's lock: a library's destructor or constructor joins a thread that needs the lock to go on. poet blocked
+# The loader's lock: a library's destructor or constructor joins a thread that needs the lock to continue. poet blocked
 # names the cycle; corrected programs have none. What dlopen finds by its caller is what it finds without Poet.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
@@ -114,7 +114,7 @@ done
 like "poet blocked --json: how the lock is held" "$(poet blocked --json destroys-record.poet)" '"how": ?"loader"'
 like "poet report names the lock" "$(poet report destroys-record.poet | tr -s ' \n' ' ')" "waits for the loader's lock"
 
-# A thread that holds the lock and will go on keeps others waiting: no hang.
+# A thread that holds the lock and will run on keeps others waiting: no hang.
 cat >slow.c <<'C'
 #include <unistd.h>
 __attribute__((constructor)) static void up(void) { pause(); }
@@ -143,7 +143,7 @@ poet record -o slowly.poet -- ./slowly 2>/dev/null &
 pids="$pids $!"
 waits() { poet blocked slowly.poet 2>/dev/null >said; grep -q "^T:.* waits for the loader's lock" said; }
 check "a thread that waits for a constructor is listed" until_true waits
-is "a thread that waits for a constructor is no hang" "$(grep -Ec 'HANG|DEADLOCK|never' said)" 0
+is "a thread that waits for a constructor is not a hang" "$(grep -Ec 'HANG|DEADLOCK|never' said)" 0
 end_own_processes slowly
 
 # ---- what dlopen finds by its caller ----

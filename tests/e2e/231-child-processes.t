@@ -1,6 +1,6 @@
 #!/bin/bash
 # Waits for child processes: a parent that waits for the end of a child waits for the child's threads. poet blocked
-# names a cycle through such a wait, and one below it; a parent that waits for a child that runs is no hang.
+# names a cycle through such a wait, and one below it; a parent that waits for a child that runs is not a hang.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 
@@ -118,7 +118,7 @@ POET_OUTPUT=runs.poet ./runs &
 pids="$pids $!"
 waits() { poet blocked "$1" >said 2>/dev/null; grep -q '^T:main.* waits for the end of a child process' said; }
 check "a parent that waits for a child is listed" until_true waits runs.poet
-is "a parent that waits for a child that runs is no hang" "$(grep -Ec 'HANG|DEADLOCK|never' said)" 0
+is "a parent that waits for a child that runs is not a hang" "$(grep -Ec 'HANG|DEADLOCK|never' said)" 0
 end_own_processes runs
 cat >sleeps.c <<'C'
 #include <unistd.h>
@@ -128,6 +128,6 @@ gcc -static sleeps.c -o sleeps
 poet record -o hidden.poet -- sh -c './sleeps; true' 2>/dev/null &
 pids="$pids $!"
 check "a parent that waits for an untraced child is listed" until_true waits hidden.poet
-is "a parent that waits for an untraced child is no hang" "$(grep -Ec 'HANG|DEADLOCK|never' said)" 0
+is "a parent that waits for an untraced child is not a hang" "$(grep -Ec 'HANG|DEADLOCK|never' said)" 0
 end_own_processes sleeps
 done_testing

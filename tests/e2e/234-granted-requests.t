@@ -22,7 +22,7 @@ for program in fibonacci semaphores inside; do
     is "$program: no time of a wait is unattributed" "$(poet waits --json "$program.poet" | json 'total | .unattributed_ns')" 0
 done
 
-# ---- semaphores and locks that are no monitors ----
+# ---- semaphores and locks that are not monitors ----
 cat >units.c <<'C'
 #include <poet.h>
 #include <stdio.h>

@@ -137,6 +137,6 @@ for how in record traced; do
         POET_OUTPUT=$how-broken.poet ./futures-traced broken
     fi
     until_true finished $how-broken.poet
-    is "$how: a broken promise is no hang" "$(poet blocked $how-broken.poet)" "no thread is blocked"
+    is "$how: a broken promise is not a hang" "$(poet blocked $how-broken.poet)" "no thread is blocked"
 done
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Pools: tasks that wait for tasks of the same pool, and an event loop whose handler waits for a message that only the
+# Pools: tasks that wait for tasks of the same pool, and an event loop with a handler that waits for a message that only the
 # loop could deliver. poet blocked says which signal no thread is left to take; corrected programs end.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
@@ -136,13 +136,13 @@ for what in pool loop; do
     pids="$pids $!"
 done
 end_own_process() { end_own_processes "$1"; until_true finished "$1.poet"; poet blocked "$1.poet" >said; }
-check "a pool whose tasks wait for its own tasks hangs" until_true hangs pool finished
+check "a pool of tasks that wait for tasks of the same pool hangs" until_true hangs pool finished
 end_own_process pool
 like "pool: which signal is for its threads, and that all of them are blocked" "$(cat said)" \
     '^POSSIBLE STARVATION: CV:more was last signaled at event [0-9:]+, but all 2 threads that ever waited there are blocked elsewhere: T:worker(#2)?, T:worker(#2)?$'
-is "pool: the signal of a task is no waiter's" "$(grep -c STARVATION said)" 1
+is "pool: the signal of a task is not attributed to a waiter" "$(grep -c STARVATION said)" 1
 is "pool: one hang for CI" "$(poet blocked --format json pool.poet 2>/dev/null | jq -r '[.findings[].kind] | join(" ")')" hang
-check "an event loop whose handler waits for a message of the loop hangs" until_true hangs loop answered
+check "an event loop with a handler that waits for a message of the loop hangs" until_true hangs loop answered
 end_own_process loop
 like "loop: the message that the loop does not take" "$(cat said)" \
     '^POSSIBLE STARVATION: CV:posted was last signaled at event [0-9:]+, but the only thread that ever waited there is blocked elsewhere: T:event_loop$'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A parallel region in a child of fork, whose runtime takes the parent's threads for its own: poet blocked lists the
+# A parallel region in a child of fork: its runtime takes the parent's threads for its own; poet blocked lists the
 # child, and says which threads are missing. A child that is the first to begin a region has its own threads.
 # Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"

@@ -47,5 +47,5 @@ like "a source that is newer than the program names nothing" \
 like "nor does one that is gone" \
     "$(rm accounts.c && names plain.poet)" '^M:accounts\.c:[0-9]+ M:accounts\.c:[0-9]+#2 M:accounts\.c:[0-9]+$'
 mkfifo accounts.c
-like "nor one that is no file" "$(names plain.poet)" '^M:accounts\.c:'
+like "nor one that is not a file" "$(names plain.poet)" '^M:accounts\.c:'
 done_testing

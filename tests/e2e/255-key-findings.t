@@ -30,7 +30,7 @@ C
 cat >nothing.c <<'C'
 int main(void) { return 0; }
 C
-# What keeps the two from a deadlock here, an atomic variable, is no synchronization that is traced.
+# What keeps the two from a deadlock here, an atomic variable, is not traced.
 cat >inversion.c <<'C'
 #include <pthread.h>
 #include <sched.h>

@@ -175,7 +175,7 @@ for size in 2 3; do
     poet blocked "$run" >of-$size.txt
 done
 stop_server
-is "a barrier at which all threads have arrived is no hang" "$(grep -E 'HANG|arrived' of-2.txt)" ""
+is "a barrier at which all threads have arrived is not a hang" "$(grep -E 'HANG|arrived' of-2.txt)" ""
 like "with one thread less, it is one" "$(tr -s ' \n' ' ' <of-3.txt)" 'HANG: no remaining thread can wake the waiters of B:gate arrived: 2 of 3 threads '
 
 for way in APART ALIKE; do

@@ -145,7 +145,7 @@ else
     skip "AddressSanitizer is not available"
 fi
 
-# A thread whose only calls are made by its destructor of thread-specific data, and one that forks.
+# A thread that makes calls only in its destructor of thread-specific data, and one that forks.
 cat >late.c <<'C'
 #include "marks.h"
 #include "pool.h"
@@ -242,7 +242,7 @@ modes "a lock locked by a library and unlocked by the program: the trace is soun
 modes "a lock locked by a library orders the critical sections" is_order mixed first second before
 modes "a lock locked by a library orders a wait on a condition variable" is_order mixed second third before
 
-# ---- languages and libraries whose synchronization is not traced ----
+# ---- languages and libraries with untraced synchronization ----
 cat >parallel.c <<'C'
 #include "marks.h"
 DECLARE(m);

@@ -46,7 +46,7 @@ static void on_signal(int sig)
     if (write(self[1], &sig, 1) < 0)
         _exit(1);
 }
-/* What may make the loop go on from outside; -1: nothing. */
+/* What may wake the loop from outside; -1: nothing. */
 static int source(void)
 {
     struct sockaddr_in any = {.sin_family = AF_INET};

@@ -343,7 +343,7 @@ int main(int n, char **v)
     CHILD { execlp("true", "true", (char *)0); _exit(1); }
     printf("%d\n", reap(p));
     CHILD { use(); execl("/nowhere", "x", (char *)0); poet_text("stays"); _exit(7); }
-    printf("%d\n", reap(p)); poet_text("reaped who stays");
+    printf("%d\n", reap(p)); poet_text("reaped the one that stays");
     CHILD { poet_text("ends"); _exit(9); }
     waitid(P_PID, p, &info, WEXITED | WNOWAIT), poet_text("looks");
     printf("%d", info.si_status), info.si_status = 0;
@@ -363,7 +363,7 @@ for file in t.poet r.poet; do
         became "is another" "reaped another" -- \
         vforks "is vforked" "reaped vforked" -- \
         spawns "is spawned" "reaped spawned" -- \
-        stays "reaped who stays" -- \
+        stays "reaped the one that stays" -- \
         ends looks takes -- \
         "plainly forked" "reaped plainly"
 done

@@ -56,7 +56,7 @@ check "a run that lost the end of a thread finishes" until_true finished latest
 stop_server
 worked=$(poet dump --json lostend.poet | grep '"annotations":\["work"\]' | grep -o '"event":"[^"]*"' | grep -o '[0-9]\+:[0-9]\+')
 joined=$(event lostend.poet joined)
-like "the thread whose end was lost is not concurrent with its join" "$(poet order lostend.poet "$worked" "$joined" 2>why)" "before|unknown"
+like "the thread with a lost end is not concurrent with its join" "$(poet order lostend.poet "$worked" "$joined" 2>why)" "before|unknown"
 like "the join of that thread is uncertain because of loss" "$(poet dump --json lostend.poet | grep '"joined"')" '"uncertain":"lost"'
 like "events before any loss are certain" "$(poet dump --json lostend.poet | grep '"create"')" '"uncertain":null'
 is "the run that lost the end of a thread has no pending event" "$(figure lostend.poet pending)" 0

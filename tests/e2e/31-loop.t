@@ -38,7 +38,7 @@ is "events beyond the end of a line are accepted" "$(attack gone 20000)" nothing
 check "a run with lines that end in gaps finishes" until_true finished "$(file gone)"
 is "lines that end in gaps: all lost events are counted" "$(figure "$(file gone)" lost)" $((20000 * 999999))
 is "slots that wait for 30 000 announcements are accepted" "$(attack held 30000)" nothing
-check "a run whose slots wait for announcements finishes" until_true finished "$(file held)"
+check "a run with slots that wait for announcements finishes" until_true finished "$(file held)"
 is "slots that wait for announcements: all events are recorded" "$(figure "$(file held)" events)" 30000
 is "a viewer that sends many requests and reads late gets each answer once" "$(attack unread 50)" "each once"
 is "line types beyond the limit are refused" "$(attack kinds 5000)" "LINE: too many line types"

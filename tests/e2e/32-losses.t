@@ -133,7 +133,7 @@ is "a full disk and many threads: recorded plus lost events are all" "$(told "$E
 stop_server
 rm -r full
 
-# ---- a program whose main thread exits first ----
+# ---- a program with a main thread that exits first ----
 
 cat >leaves.c <<'C'
 #include <pthread.h>
@@ -175,7 +175,7 @@ for way in shared sent; do
 done
 stop_server
 
-# ---- threads that are joined, and threads whose creation finds no room ----
+# ---- threads that are joined, and threads without buffer space at their creation ----
 
 cat >joined.c <<'C'
 #include <pthread.h>
@@ -208,7 +208,7 @@ start_server -o narrow/ -q
 POET_QUEUE_KIB=16 POET_MAX_STALL_MS=0 ./joined 12
 until_true finished latest
 like "joined threads: events are lost" "$(figure latest lost)" '^[1-9]'
-# a round: 4 threads with create, start, 400 pairs of 5, end, join, joined, close; main: start, end, close. A thread whose line could not
+# a round: 4 threads with create, start, 400 pairs of 5, end, join, joined, close; main: start, end, close. A thread with a line that could not
 # be announced at once, as the server was busy, has no create: that call counts as untraced.
 JOINED=$((12 * 4 * (1 + 1 + 2000 + 1 + 2 + 1) + 3))
 is "joined threads: recorded plus lost events, and untraced calls, are all" "$(($(told) + $(figure latest untraced)))" $JOINED

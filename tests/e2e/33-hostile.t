@@ -114,7 +114,7 @@ done
 
 stop_server
 
-# ---- a peer whose host is down ----
+# ---- a peer on a host that is down ----
 if poet server --to poet://127.0.0.1:1 2>&1 | grep -q "built without"; then skip "this Poet was built without GnuTLS and zstd"
 else
 poet key >key.txt

@@ -72,7 +72,7 @@ poet export hang.poet -o without.svg --no-legend --no-order-arrows
 is "--no-order-arrows: the SVG has the same size" "$(grep -o '<svg[^>]*' with.svg)" "$(grep -o '<svg[^>]*' without.svg)"
 check "--no-order-arrows: the SVG differs" test "$(md5sum <with.svg)" != "$(md5sum <without.svg)"
 
-# ---- the wait for a lock whose line is not shown ----
+# ---- the wait for a lock with a hidden line ----
 like "a wait is labeled where the line of its object is not shown" "$(poet show hang.poet --lines 'main,taker*')" '^T:taker#[23]: waits on CV:more, in M:lock'
 
 # ---- exited threads, semaphores, once ----
@@ -150,7 +150,7 @@ is "a long note has its number beside each mark" "$(grep -o 'taker[#2]* ?1' seve
 
 # ---- an old trace: drawn by the installed description, checked by the recorded one ----
 mkdir old
-sed 's/^version = .*/version = 1;/; s/ ends = true;//; s/ away = true;//; s/ arrow = "dotted";//; s/ who = true;//' \
+sed 's/^version = .*/version = 1;/; s/ ends = true;//; s/ away = true;//; s/ arrow = "dotted";//; s/ show_thread_name = true;//' \
     "$root/config/pthread.conf" >old/pthread.conf
 sed -i '/name = "wait";/,/}/s/ wait_class = "rendezvous";//; s/allowed_after_on_line = \["", "released", "wait", "timed_wait"\]/allowed_after_on_line = ["", "released"]/' old/pthread.conf
 check "the old description is valid" poet check old/pthread.conf

@@ -192,7 +192,7 @@ over
 
 # Healthy waits, which must not be called hung.
 live pool 'outcome("ann") != null'
-check "a pool whose feeder sleeps may resume" says "$source" 'outcome("ann") == "may_resume"'
+check "a pool with a sleeping feeder may resume" says "$source" 'outcome("ann") == "may_resume"'
 over
 live gone 'outcome("ann") != null'
 check "the signaler has exited, another thread runs: may resume, and that thread is named" says "$source" \

@@ -135,7 +135,7 @@ is "--paper writes several bands" "$(($(times a4.pdf T:producer) > 2))" 1
 is "--paper writes one legend" "$(times a4.pdf 'thread enters or leaves an object')" 1
 poet export lots.poet -o pages.pdf --paper a4 --last 2000 --no-fold
 is "a PDF of several pages has one legend" "$(($(pdfinfo pages.pdf | sed -n 's/^Pages: *//p') > 2)) $(times pages.pdf 'thread enters or leaves an object')" "1 1"
-right() { # right FILE: the right end of its legend, whose words stand nowhere else
+right() { # right FILE: the right end of its legend; its words occur nowhere else
     pdftotext -bbox "$1" - | sed -n 's/.*xMax="\([0-9]*\).*>\(here\|there\|line\|over\|blocked\|ended\|leaves\|gone\)<.*/\1/p' | sort -n | tail -n 1
 }
 is "no legend extends beyond the page" "$(($(right a4.pdf) < 842 && $(right column.pdf) < 239 && $(right bands.pdf) < 483))" 1
@@ -143,7 +143,7 @@ like "an export that is too large names its rows and pages" "$(poet export lots.
 is "an image that is too large mentions no pages" "$(poet export lots.poet -o x.png --no-fold 2>&1 | grep -c ' page')" 0
 
 # ---- notes below a diagram ----
-poet note lots.poet 1:3 "$(printf 'words that go on %.0s' 1 2 3 4 5 6 7 8)"
+poet note lots.poet 1:3 "$(printf 'words that recur %.0s' 1 2 3 4 5 6 7 8)"
 poet export lots.poet -o note.pdf --to 1:40 --width 84mm --wrap --no-notes
 without=$(height note.pdf)
 poet export lots.poet -o note.pdf --to 1:40 --width 84mm --wrap
@@ -151,7 +151,7 @@ is "a note makes the page higher" \
     "$(awk -v height="$(height note.pdf)" -v without="$without" 'BEGIN { print (height > without + 9) }')" 1
 last=$(pdftotext -bbox note.pdf - | sed -n 's/.*xMax="\([0-9]*\).*yMax="\([0-9]*\).*>\(go\|on\|words\|that\)<.*/\1 \2/p' | sort -n | tail -n 1)
 is "a note does not extend beyond the page" "$((${last% *} < 239))" 1
-is "a long note is wrapped" "$(($(times note.pdf 'words\|go on') > 1))" 1
+is "a long note is wrapped" "$(($(times note.pdf 'words\|recur') > 1))" 1
 is "a wrapped note is complete" "$(pdftotext note.pdf - | grep -o 'words' | wc -l)" 8
 poet export prodcons.poet -o arrows.svg --no-title
 poet export prodcons.poet -o none.svg --no-title --no-legend

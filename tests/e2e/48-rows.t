@@ -156,7 +156,7 @@ left() { [ "$(mark found)" = 0 ]; }
 eventually "Escape closes the search of rows" left
 key ctrl+r
 look
-xdotool type --window "$w" 'nobody'
+xdotool type --window "$w" 'absent'
 eventually "the search of rows has no match for an unknown name" left
 key Escape
 

@@ -163,7 +163,7 @@ is "states: an invalid time is refused" "$(poet states "$run" --from soon 2>&1 |
     "poet states: soon: not an event (2:17) or a time (20ms)"
 is "states: a missing event is refused" "$(poet states "$run" --from 99:1 2>&1 | head -n 1)" "poet states: no event 99:1 in this run (it has 7 lines)"
 is "states: a missing event exits with 1" "$(status poet states "$run" --past-of 99:1)" 1
-is "states: an unknown thread exits with 2" "$(status poet states "$run" --threads nobody)" 2
+is "states: an unknown thread exits with 2" "$(status poet states "$run" --threads absent)" 2
 is "states: an unknown file suffix exits with 2" "$(status poet states "$run" -o x.doc)" 2
 is "states: an unknown grouping exits with 2" "$(status poet states "$run" --by cow)" 2
 

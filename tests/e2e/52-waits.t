@@ -68,14 +68,14 @@ is "waits --why: the cause of that wait, and where its paths diverged" "$(json '
     "start of run; 0x20 → 0x70 50000000 0 30000000; 0x30 → 0x50 0 20000000 -"
 poet waits --why 3:3 --json "$run" >end.json
 check "waits --why of the end of a wait equals that of its start" cmp why.json end.json
-like "waits --why of an event that is no wait" "$(poet waits --why 1:1 "$run")" "this event neither starts nor ends a wait"
+like "waits --why of an event that is not a wait" "$(poet waits --why 1:1 "$run")" "this event neither starts nor ends a wait"
 
 poet waits --why 0x60 --json "$run" >place.json
 expect place.json <<'E'
 waits --why of a place takes its longest wait | first(rows).waited_ns, .[-1].notes[-1] => 65000000 longest of 1 waits at 0x60
 E
 like "waits --why of a place without a wait" "$(poet waits --why nowhere "$run" 2>&1)" "no wait starts there"
-like "waits --object of an unknown line" "$(poet waits --object nobody "$run" 2>&1)" "no such line; see poet dump"
+like "waits --object of an unknown line" "$(poet waits --object absent "$run" 2>&1)" "no such line; see poet dump"
 like "waits: columns without a total are blank" "$(poet waits "$run" | grep '^ *140.000' | tr -s ' ')" "^ ?140.000 3 *$"
 
 # ---- parts of a table ----

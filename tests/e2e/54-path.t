@@ -1,5 +1,5 @@
 #!/bin/bash
-# poet path, waits and states of a run whose every nanosecond is known; and a report at the end of a run.
+# poet path, waits and states of a run with known times; and a report at the end of a run.
 . "$(dirname "$0")/lib.sh"
 mkdir conf
 cat >conf/three.conf <<'CONF'

@@ -23,7 +23,7 @@ as_measured() { # NAME WHAT RANKS LIKE
 # of WHAT FUNCTION TYPE: for each wait of that type, the longest first: whether its partner is guessed, and its waker
 of() {
     json 'outer_rows | select(.type == "'$3'" and (.location | first_word) == "'$2'")
-        | if .ambiguous > 0 then "guessed" elif .unblocked_at then "known" else "nobody" end' "$1.json" | tr '\n' ' '
+        | if .ambiguous > 0 then "guessed" elif .unblocked_at then "known" else "none" end' "$1.json" | tr '\n' ' '
 }
 for mpi in openmpi mpich; do
     if ! command -v mpicc.$mpi >/dev/null; then
@@ -31,14 +31,14 @@ for mpi in openmpi mpich; do
         continue
     fi
     CC=mpicc.$mpi poetcc -trace -g "$root/tests/e2e/real-mpi.c" -o real-$mpi 2>cc.log || { cat cc.log; exit 1; }
-    as_measured "three in a row, each of whom waits for the one before" ring 3 figure
+    as_measured "three in a row: each waits for the one before" ring 3 figure
     as_measured "late to receive, late to send" late 2 late
     is "$mpi: late receiver: the partner of one send is guessed, two sends waited for no rank" \
-        "$(of late late send | tr ' ' '\n' | sort | xargs)" "guessed nobody nobody"
+        "$(of late late send | tr ' ' '\n' | sort | xargs)" "guessed none none"
     is "$mpi: late receiver: the partner of a nonblocking send's wait is guessed" "$(of late late wait)" "guessed "
     is "$mpi: late sender: the partner of a receive is known" "$(of late late recv | cut -d' ' -f1)" known
     as_measured "a large message, asked for before" early 2 early
-    is "$mpi: early receiver: a send waits for no rank" "$(of early early send)" "nobody "
+    is "$mpi: early receiver: a send waits for no rank" "$(of early early send)" "none "
     is "$mpi: early receiver: the receive waits for the sender" "$(of early early wait)" "known "
 done
 done_testing

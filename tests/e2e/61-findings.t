@@ -59,7 +59,7 @@ int main(void)
     printf("%d\n", for_nothing);
 }
 C
-has storm "woken for nothing, at what, by whom, in whose code" \
+has storm "useless wake-ups: the object, the waker, its code" \
     "useless wake-ups \(8 threads wait again immediately\) +T:worker[#0-9]* +CV:jobs_changed +T:main .*worker \(storm.c:$(at storm '// waits')\) +(main|change) \(storm.c:$(at storm '// wakes')\) +[0-9]+:[0-9]+"
 has storm "what may help" "^note: useless wake-ups: use signal instead of broadcast"
 times=$(json 'first(rows | select(.finding // "" | test("wait again immediately"))).count' storm.json)
@@ -67,7 +67,7 @@ nearly() { [ "$1" -le "$2" ] && [ $((10 * $1)) -ge $((9 * $2)) ]; }
 check "storm: useless wake-ups are not more than the program counted, and nearly as many" \
     nearly "$times" "$(cat storm.out)"
 
-# ---- a semaphore whose wake-ups consume a unit: none is useless ----
+# ---- a semaphore with wake-ups that consume a unit: none is useless ----
 program tokens <<'C'
 #include <semaphore.h>
 static sem_t full;
@@ -131,7 +131,7 @@ C
 has pool "a semaphore is fought over like a lock" \
     "semaphore contention \([0-9]+ threads wait for units to be released\) +T:client[#0-9]* +Sem:connections +T:client[#0-9]* .*\(pool.c:$(at pool '// asks')\) .*\(pool.c:$(at pool '// gives')\)"
 has pool "it can begin with more" "^note: semaphore contention: raise the initial count"
-has pool "nearly always somebody waits" "saturated: at least one thread waits for it most of the run +T:client[#0-9]* +Sem:connections"
+has pool "a thread waits nearly always" "saturated: at least one thread waits for it most of the run +T:client[#0-9]* +Sem:connections"
 is "pool: the time with waiters is not longer than the run" \
     "$(json 'first(rows | select(.finding // "" | startswith("saturated"))).duration_ns as $saturated
         | if $saturated > first(rows).duration_ns then 1 else 0 end' pool.json)" 0
@@ -249,7 +249,7 @@ int main(void)
 C
 has poll "waits that only the clock ends" \
     "timeouts: waits end by timeout, not by a wake-up +T:main +CV:box_changed +- .* main \(poll.c:$(at poll '// polls')\)"
-has poll "who changes it can wake" "^note: timeouts: signal the waiter when"
+has poll "the thread that changes the state can wake the waiter" "^note: timeouts: signal the waiter when"
 
 # ---- services that are created one after the other ----
 program startup <<'C'
@@ -308,7 +308,7 @@ POET_OUTPUT=crowd.poet taskset -c "$cpu" ./crowd 2>/dev/null
 until_true finished crowd.poet
 poet report --all crowd.poet | sed -n '/^Key findings/,/^$/p' >crowd.txt
 has crowd "threads have no processor" "CPU contention \([0-9]+ threads runnable without a CPU\) +T:busy[#0-9]* "
-has crowd "which is nobody's lock" "^note: CPU contention: "
+has crowd "without a lock" "^note: CPU contention: "
 
 # ---- an efficient program has no finding ----
 program good <<'C'
@@ -345,7 +345,7 @@ is "report: omitted small rows are counted in a note" \
     "$(poet report --all storm.poet | sed -n 's/^note: \([0-9]*\) rows* below 1 % omitted;.*/\1/p')" "$(test "$little" = 0 || echo "$little")"
 like "waits: an empty range is reported" "$(poet waits storm.poet --from 500s)" "^note: empty range: the run lasts [0-9.]+ ms"
 is "waits: a range with waits is not reported as empty" "$(poet waits storm.poet --from 1ms | grep -c 'empty range')" 0
-like "waits: an unknown --by lists the valid ones" "$(poet waits storm.poet --by nobody 2>&1)" 'no table by "nobody"; use place, pattern, object, site, thread, wait, category$'
+like "waits: an unknown --by lists the valid ones" "$(poet waits storm.poet --by absent 2>&1)" 'no table by "absent"; use place, pattern, object, site, thread, wait, category$'
 for option in --from --to --past-of; do
     is "waits $option: a missing event is refused" "$(poet waits storm.poet $option 99:1 2>&1; echo $?)" \
         "poet waits: no event 99:1 in this run (it has 11 lines)

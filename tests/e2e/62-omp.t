@@ -191,7 +191,7 @@ for compiler in gcc clang; do
     waits() { said=$(poet blocked dead.poet 2>/dev/null); grep -q '^DEADLOCK' <<<"$said" && grep -q '^HANG' <<<"$said"; }
     until_true waits
     like "$compiler: blocked: a deadlock of OpenMP locks" "$said" 'T:main waits for L:.*, held by T:thread 1'
-    like "$compiler: blocked: a barrier whose participants are deadlocked" "$said" '^HANG: no remaining thread can wake the waiters of P:'
+    like "$compiler: blocked: a barrier with deadlocked participants" "$said" '^HANG: no remaining thread can wake the waiters of P:'
     kill -KILL "$(figure dead.poet pid 2>/dev/null)"
     wait $recorder 2>/dev/null
 

@@ -89,8 +89,8 @@ cat >times.c <<'C'
 #include "spin.h"
 #include <stdio.h>
 static double in[2], around[3];
-__attribute__((noinline)) void f(int who, double ms) { double from = cpu_ms(); spin(ms); in[who] += cpu_ms() - from; }
-NI static void calls(int who, double ms) { double from = cpu_ms(); f(who, ms); around[who] += cpu_ms() - from; }
+__attribute__((noinline)) void f(int which, double ms) { double from = cpu_ms(); spin(ms); in[which] += cpu_ms() - from; }
+NI static void calls(int which, double ms) { double from = cpu_ms(); f(which, ms); around[which] += cpu_ms() - from; }
 __attribute__((noinline)) void a(void) { for (int i = 0; i < 5; i++) calls(0, 20); }
 __attribute__((noinline)) void b(void) { for (int i = 0; i < 5; i++) calls(1, 4); }
 __attribute__((noinline)) void s(void) { struct timespec t = {0, 300000000}; nanosleep(&t, 0); }
@@ -323,10 +323,10 @@ static __thread ucontext_t here, a, b;
 __attribute__((noinline)) void fred_yields(void) { swapcontext(&a, &here); }
 __attribute__((noinline)) void mary_yields(void) { swapcontext(&b, &here); }
 static __thread double in[2], around[2]; /* CPU time that a coroutine reads, and that is read around its turns */
-NI void uses(int who, double ms) { double from = cpu_ms(); spin(ms); in[who] += cpu_ms() - from; }
+NI void uses(int which, double ms) { double from = cpu_ms(); spin(ms); in[which] += cpu_ms() - from; }
 void fred(void) { for (int i = 0; i < 5; i++) { uses(0, 2); fred_yields(); } }
 void mary(void) { for (int i = 0; i < 5; i++) { uses(1, 1); mary_yields(); } }
-NI void resume(int who, ucontext_t *c) { double from = cpu_ms(); swapcontext(&here, c); around[who] += cpu_ms() - from; }
+NI void resume(int which, ucontext_t *c) { double from = cpu_ms(); swapcontext(&here, c); around[which] += cpu_ms() - from; }
 __attribute__((noinline)) void turn(void) { resume(0, &a); resume(1, &b); }
 NI void begin(ucontext_t *c, void (*function)(void))
 {

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A program's own metrics: by metric and by thread, live, killed, in a child, too many, switched off and on;
-# and one thread whose calls are not measured for a while.
+# and one thread without measured calls for a while.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 

@@ -86,7 +86,7 @@ check "shared: the trace is sound" sound latest
 run=$(ls traces/shared-*.poet)
 
 # ---- tables ----
-# unfilled FILE: threads whose states do not add up to their lifetime
+# unfilled FILE: threads with states that do not add up to their lifetime
 unfilled() {
     json 'rows | (.created_ns + .runnable_ns + .running_ns + .blocked_ns + .other_off_cpu_ns + .exited_ns) as $sum |
         select($sum != .lifetime_ns) | "\(.thread): \($sum), not \(.lifetime_ns)"' "$1" 2>&1

@@ -185,7 +185,7 @@ is "source --sort --top has the first file" "$(poet source measured.poet --sort 
 is "source accepts the end of a file's path" "$(poet source measured.poet "a dir/Wärte zwei.c" --json)" "$(poet source measured.poet "$source" --json)"
 is "source of an unknown file exits with 2" "$(status poet source measured.poet nowhere.c)" 2
 like "source of an unknown file lists the files of the run" "$(cat err)" "no events or samples of this run are in it; source files: .*Wärte zwei.c"
-is "source of an unknown function exits with 2" "$(status poet source measured.poet "Wärte zwei.c" nobody)" 2
+is "source of an unknown function exits with 2" "$(status poet source measured.poet "Wärte zwei.c" absent)" 2
 is "source --sort of lines exits with 2" "$(status poet source measured.poet "Wärte zwei.c" --sort calls)" 2
 is "source --sort with an unknown column exits with 2" "$(status poet source measured.poet --sort nothing)" 2
 is "source with too many operands exits with 2" "$(status poet source measured.poet a b c)" 2

@@ -1,5 +1,5 @@
 #!/bin/bash
-# poet calls on programs whose every figure is known: basic blocks, counts, times and callers, as gprof and
+# poet calls on programs with known figures: basic blocks, counts, times and callers, as gprof and
 # callgrind count them; the cost of measuring. Times are compared with the program's own clocks.
 # Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
@@ -146,7 +146,7 @@ is 'calls --per-thread: a function in all threads' "$(poet calls threads.poet --
 is 'calls --per-thread: columns add up to the total' "$(poet calls threads.poet --per-thread --json | json 'rows
     | sum(to_entries[] | select(.key | startswith("line_")).value) as $sum
     | select(.self_ns != $sum) | "\(.function): \($sum) of \(.self_ns)"' 2>&1)" ''
-is 'calls --per-thread of a column that is no sum is refused' "$(poet calls threads.poet --per-thread=mean 2>&1 | grep -c 'has no sum')" 1
+is 'calls --per-thread of a column that is not a sum is refused' "$(poet calls threads.poet --per-thread=mean 2>&1 | grep -c 'has no sum')" 1
 is 'calls --by cpu without switch records is refused with the reason' "$(poet calls threads.poet --by cpu 2>&1 | grep -c 'on which CPU a thread ran')" 1
 poet calls threads.poet --elapsed --json >bounds.json
 is 'calls --elapsed without calls=every has lower and upper bounds' "$(json 'rows
@@ -261,11 +261,11 @@ cat >stairs.c <<'C'
 #include "spin.h"
 static long long took[6];
 /* For so many us, and adds the time to its caller. */
-static NOT void own(int whose, long us)
+static NOT void own(int of, long us)
 {
     long long from = ran();
     spin(us);
-    took[whose] += ran() - from;
+    took[of] += ran() - from;
 }
 NI void fifth(void) { own(5, 100); }
 NI void fourth(void) { own(4, 1000); }
@@ -296,8 +296,8 @@ is 'stairs: own CPU time of each function' "$(json 'by_function(.cpu_ns)' stairs
 cat >parents.c <<'C'
 #include "spin.h"
 static long long took[2];
-static NOT void own(int whose, long us) { long long from = ran(); spin(us); took[whose] += ran() - from; }
-NI void f(int whose, long ms) { own(whose, 1000 * ms); }
+static NOT void own(int of, long us) { long long from = ran(); spin(us); took[of] += ran() - from; }
+NI void f(int of, long ms) { own(of, 1000 * ms); }
 NI void r(void) { f(1, 4); }
 NI void a(void) { for (int i = 0; i < 5; i++) f(0, 20); }
 NI void b(void) { for (int i = 0; i < 5; i++) r(); }

@@ -45,14 +45,14 @@ check "rounds.c compiles with -trace" poetcc -trace -g rounds.c -o rounds
 # table RUN SOURCE: its states by that source, in states.json
 table() { poet states "$1" --source "$2" --json >states.json; }
 source_of_clock() { json '.[0].columns[3].source' states.json; }
-# unfilled: threads whose states do not add up to their lifetime
+# unfilled: threads with states that do not add up to their lifetime
 unfilled() {
     json 'rows
         | sum(.created_ns, .runnable_ns, .running_ns, .blocked_ns, .other_off_cpu_ns, .exited_ns) as $sum
         | select($sum != .lifetime_ns) | "\(.thread): \($sum), not \(.lifetime_ns)"' states.json 2>&1
 }
 running() { json 'rows | cells(.thread, .running_ns / 1e6)' states.json >running; } # of each thread, in ms
-# differing MS: workers whose running time is not their CPU time in said.txt; off by MS, and what a note says, is allowed
+# differing MS: workers with a running time other than their CPU time in said.txt; off by MS, and what a note says, is allowed
 differing() {
     running
     noted=$(json '[.[].notes[]?] | join(" ") | capture("(at most|no more than) (?<ms>[0-9.]+) ms").ms' states.json)
@@ -63,7 +63,7 @@ differing() {
             if (off > noted + allowed) print $1 " ran " ran[$1] ", not " $2 " (" from ", off by " noted ")"
         }' running said.txt
 }
-# lower: workers whose running time is less than their CPU time in said.txt
+# lower: workers with a running time of less than their CPU time in said.txt
 lower() {
     running
     awk 'FILENAME == "running" { ran[$1] = $2; next } ran[$1] + 0 < $2 { print $1 }' running said.txt

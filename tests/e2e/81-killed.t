@@ -84,7 +84,7 @@ begin() {
     pid=$(counter 5)
     pids="$pids $pid"
 }
-# of TABLE NAME COLUMN SOURCE [ARG...]: a cell of the row whose name starts so
+# of TABLE NAME COLUMN SOURCE [ARG...]: a cell of the row with a name that starts so
 of() {
     poet "$1" --csv --columns "$3" "${@:5}" "$4" 2>/dev/null | tr -d '\r' | sed -n "s/^$2\( (.*)\)\{0,1\},//p"
 }
@@ -154,7 +154,7 @@ for i in $(seq $(((kills + 8) / 9))); do
     } 2>/dev/null
     before=$(counter 0)
     more() { [ "$(counter 0)" -gt $((before + 1000)) ]; }
-    until_true more || wrong="$wrong $i: the program does not go on"
+    until_true more || wrong="$wrong $i: the program does not continue"
     { kill -KILL "$pid"; wait $job; } 2>/dev/null
     wrong="$wrong$(cut=1 opens killed.poet calls memory metrics states usage)"
     calls=$(of calls f function,calls killed.poet)

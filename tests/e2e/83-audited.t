@@ -130,7 +130,7 @@ pids="$pids $program"
 steps() { poet calls latest --json 2>/dev/null | json 'row("step").calls'; }
 many() { [ "$(steps)" -gt "$1" ]; }
 check "live: calls are counted" until_true many 100
-# ---- switched off and on: calls that ended meanwhile are no error ----
+# ---- switched off and on: calls that ended meanwhile are not an error ----
 poet measure latest calls=off
 sleep 0.1 # it does not matter whether a call ended meanwhile
 poet measure latest calls=cpu

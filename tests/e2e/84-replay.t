@@ -205,9 +205,9 @@ int main(void)
 C
 poetcc -trace -g early.c -o early
 record early.poet ./early
-like "replay: a thread that ends earlier than recorded is no divergence" "$(EARLY=1 replay early.poet again.poet; cat said)" '^poet replay: no divergence in [0-9]* events'
+like "replay: a thread that ends earlier than recorded is not a divergence" "$(EARLY=1 replay early.poet again.poet; cat said)" '^poet replay: no divergence in [0-9]* events'
 
-# A canceled thread is not canceled at a call that is no cancellation point; replay waits for it there.
+# A canceled thread is not canceled at a call that is not a cancellation point; replay waits for it there.
 cat >cancelled.c <<'C'
 #define _GNU_SOURCE
 #include <errno.h>
@@ -245,7 +245,7 @@ cat >share.c <<'C'
 #include <unistd.h>
 static struct shared {
     pthread_mutex_t m;
-    int n, who[99];
+    int n, order[99];
 } *s;
 static void work(int me)
 {
@@ -254,7 +254,7 @@ static void work(int me)
         if (getrandom(&x, 1, 0) == 1)
             usleep(x);
         pthread_mutex_lock(&s->m);
-        s->who[s->n++] = me;
+        s->order[s->n++] = me;
         pthread_mutex_unlock(&s->m);
     }
 }
@@ -274,7 +274,7 @@ int main(void)
     while (wait(0) > 0)
         ;
     for (int i = 0; i < s->n; i++)
-        printf("%d", s->who[i]);
+        printf("%d", s->order[i]);
     return 0;
 }
 C

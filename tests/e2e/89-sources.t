@@ -122,7 +122,7 @@ for p in plain refused clock; do
 done
 
 # ---- each answer names its source and error; all add up ----
-# fills FILE: prints threads whose states do not add up to their lifetime
+# fills FILE: prints threads with states that do not add up to their lifetime
 fills() { rows row thread created_ns runnable_ns running_ns blocked_ns other_off_cpu_ns exited_ns lifetime_ns <"$1" |
     awk -F'\t' '$2 + $3 + $4 + $5 + $6 + $7 != $8 { print }'; }
 source_of() { json '[.[0].columns[] | select(.name == "running_ns")][0].source // "-"' "$1"; }

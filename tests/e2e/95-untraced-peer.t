@@ -79,7 +79,7 @@ like "replay with an untraced thread at the lock reports it" "$(cat said)" \
 check "replay with an untraced thread runs to the end" test "$(poet stat --json again.poet | grep -c '"finished":true')" = 1
 is "replay with an untraced thread: the trace is sound" "$(poet check again.poet >/dev/null 2>&1; echo $?)" 0
 replay -q ./guest 2
-like "an untraced thread after all events is no divergence, but reported" "$status $(cat said)" \
+like "an untraced thread after all events is not a divergence, but reported" "$status $(cat said)" \
     '^0 poet replay: no divergence in [0-9]+ events \([0-9]+ additional records?\)$'
 
 # An untraced thread that is joined is not taken for another one.
@@ -120,5 +120,5 @@ again both.poet
 like "a join of a traced thread instead of an untraced one is a divergence" "$status $(cat said)" \
     '^1 poet replay: divergence: T:main performed join on T:work, recorded was join on T:main \(event 1:2, join\.c:9\);'
 again both.poet both
-is "a join of the same untraced thread is no divergence" "$status $(tr -d 0-9 <said)" "0 poet replay: no divergence in  events"
+is "a join of the same untraced thread is not a divergence" "$status $(tr -d 0-9 <said)" "0 poet replay: no divergence in  events"
 done_testing

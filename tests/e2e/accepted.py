@@ -47,7 +47,7 @@ def function_of(segment):
     return within[1] if within else segment.split(" ")[0]
 
 
-# Each thread's longest waits of a type: what is charged, by function and by thread; function None: going on late, and others.
+# Each thread's longest waits of a type: what is charged, by function and by thread; function None: wake-up latency, and others.
 found = collections.defaultdict(list)
 for line in map(json.loads, open(waits)):
     row = line.get("row")
@@ -118,7 +118,7 @@ def late():
     wait1, taken1, wait2, taken2 = T("p1", "wait"), T("p1", "sem_acquired"), T("p2", "wait"), T("p2", "sem_acquired")
     end0, end1, end2 = (T(p, "arrive", 1) for p in ("p0", "p1", "p2"))
     if not (wait1 < post0 and wait2 < post0 and end0 < end1 < end2):
-        sys.exit("not as planned: somebody came when nobody waited for it")
+        sys.exit("not as planned: a thread came when none waited for it")
     late = took["late"][0]
     f1, f1b, f2, f2b = (took[name][0] for name in ("f p1", "g p1", "f p2", "g p2"))
     # What another path has less is at most what its thread did besides.

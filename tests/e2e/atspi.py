@@ -1,4 +1,4 @@
-"""What who does not see a window is told of it (AT-SPI): its widgets, as they come."""
+"""What a screen reader receives of a window (AT-SPI): its widgets, in their order."""
 import time
 
 import gi

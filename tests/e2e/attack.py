@@ -223,7 +223,7 @@ class Attack:
         words.append(message(FORWARD, struct.pack("<IQII", around.get("stream", 0), around.get("first", 0), count, size & 0xffffffff) +
                              around.get("packed", pack(raw))))
         done = [(HANGUP, n, 0, b"") for n in range(sum(k == SESSION for k, *_ in chunks))] + [(END, 0, 0, b"")]
-        if what not in (18, 19): # (who has hung up is not refused any more)
+        if what not in (18, 19): # (a peer that has hung up is not refused any more)
             words.append(message(FORWARD, struct.pack("<IQII", 0, len(chunks), len(done), len(raw_of(done))) + pack(raw_of(done))))
         if what == 15:
             words = [message(self.random.choice([2, 5, 10, 39, 43, 44, 45, 46, 64, 66, 99]), self.random.randbytes(30))]

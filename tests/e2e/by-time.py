@@ -1,6 +1,6 @@
 """Compares what is placed by time with the times of the events in DUMP (poet dump --json); prints what is wrong.
 
-by-time.py diagram DUMP TEXT COLUMN_NS whole|end   a diagram as text, whose rows are named with the numbers of their
+by-time.py diagram DUMP TEXT COLUMN_NS whole|end   a diagram as text, with rows named with the numbers of their
                                                    lines (--labels id): the marks of a row are all events of its line,
                                                    or the last ones. Times grow to the right, and agree with the ruler.
 by-time.py scenes DUMP SCENE...                    saved scenes of the viewer: times grow to the right

@@ -3,7 +3,7 @@
     carriers.py TRACE BY ORDER WAITS
 
 ORDER: `poet states --list --source order --json`, what each thread did between its waits by the order alone.
-WAITS: `poet waits --by wait --json`; what of a request no other thread delayed is no wait of a task on a carrier.
+WAITS: `poet waits --by wait --json`; the part of a request that no other thread delayed is not a wait of a task on a carrier.
 Prints LINE PLACE NS for each task and place in which it ran (BY: processor or cluster), as
 `poet states --by ... --json` must have it; and complains where stays overlap."""
 import json

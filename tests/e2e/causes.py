@@ -1,5 +1,5 @@
-"""Programs whose every nanosecond is known: python3 causes.py condition|propagation.  Milliseconds from an arbitrary moment;
-what is done is told by the places between which it was done."""
+"""Programs with known times: python3 causes.py condition|propagation.  Milliseconds from an arbitrary moment;
+what is done is named by the places between which it was done."""
 import os
 import random
 import socket

@@ -1,4 +1,4 @@
-"""Some who send each other messages, where events bear doubts of several kinds: python3 doubts.py SEED."""
+"""Threads that send each other messages, with events that are uncertain for several reasons: python3 doubts.py SEED."""
 import os
 import random
 import struct

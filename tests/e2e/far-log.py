@@ -27,11 +27,11 @@ moved, wrong = {}, []
 for thread, of in threads.items():
     names = [name for _, name in sorted(of)]
     kinds = [events[name]['type'] for name in names]
-    who = [p for p, made in calls.items() if [c[1] for c in made] == kinds]
-    if not who:
+    matching = [p for p, made in calls.items() if [c[1] for c in made] == kinds]
+    if not matching:
         continue
-    for name, call in zip(names, calls.pop(who[0])):
-        moved[name] = call, who[0]
+    for name, call in zip(names, calls.pop(matching[0])):
+        moved[name] = call, matching[0]
 wrong += ['process %s is not there as it was' % p for p in calls]
 writes = {}
 for name, (c, process) in moved.items():
@@ -49,7 +49,7 @@ for name, (c, process) in moved.items():
         wrong.append('%s (%s %d..%d) is after %s, not %s' % (name, c[0], c[2], c[3], sorted(got), sorted(right)))
 ended = [e for e in events.values() if e['type'] == 'ended']
 early = sum(e['time_ns'] < events[s]['time_ns'] for e in events.values() if e['type'] in ('read', 'ended') for s in partners(e))
-print('%d reads, %d in doubt, %d wrong, %d early; %d ends, %d in doubt, %d of nobody' % (
+print('%d reads, %d in doubt, %d wrong, %d early; %d ends, %d in doubt, %d unknown' % (
     reads, doubts, len(wrong), early, len(ended), sum(e['uncertain'] is not None for e in ended),
     sum(not partners(e) for e in ended)))
 for w in wrong[:20]:

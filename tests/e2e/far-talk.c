@@ -125,7 +125,7 @@ int main(int argc, char **argv)
         usleep(50000);
     }
     name(fd, 0);
-    if (argc > 7 && strcmp(argv[7], "stdio") == 0) { /* calls that nobody sees */
+    if (argc > 7 && strcmp(argv[7], "stdio") == 0) { /* calls that are not traced */
         unsigned size = 8;
         FILE *f = fdopen(dup(fd), "w");
         put(fd, (char *)&size, sizeof size);

@@ -92,7 +92,7 @@ class Peer:
 
 
     def refused(self):
-        """The same of a server that will not believe what was told, as soon as it comes to it."""
+        """The same of a server that rejects what it receives, as soon as it reads it."""
         self.socket.settimeout(60)
         told = b""
         try:

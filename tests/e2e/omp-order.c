@@ -1,4 +1,4 @@
-/* Notes at places whose order OpenMP settles, or leaves open: tests/e2e/omp.py knows which. */
+/* Notes at places that OpenMP orders, or leaves unordered: tests/e2e/omp.py knows which. */
 #include <omp.h>
 #include <poet.h>
 #include <stdio.h>

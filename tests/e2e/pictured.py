@@ -105,11 +105,11 @@ under_way, signals, ended = [], [], []
 def meet():
     global keys
     keys += 1
-    who = choose.sample(threads, choose.randint(2, min(4, len(threads))))
-    latest = max(now[t] for t in who)
-    for t in who:
+    members = choose.sample(threads, choose.randint(2, min(4, len(threads))))
+    latest = max(now[t] for t in members)
+    for t in members:
         now[t] = latest
-        event(t, "passed", about=barrier, relation=GROUP | KEYED, number=keys, count=len(who), key=KEY)
+        event(t, "passed", about=barrier, relation=GROUP | KEYED, number=keys, count=len(members), key=KEY)
 
 
 def visit(t, object):

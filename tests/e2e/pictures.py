@@ -350,7 +350,7 @@ def check_order_arrows(run, rows, shown, page):
 
 
 def check_answers(run, page):
-    """The order that the page itself answers by: what it is told of causes."""
+    """The order by which the page itself answers: the causes that it receives."""
     d, n = page.data, len(page.ids)
     causes, at = [], 0
     for count in d["cause_count"]:
@@ -611,7 +611,7 @@ def some_picture(choose, run):
 
 
 def some_that_matter(run):
-    """Events whose threads are not drawn; members of a group in one row; pairs of which the description knows one end alone."""
+    """Events of threads that are not drawn; members of a group in one row; pairs of which the description knows one end alone."""
     here = {o["kind"]: int(l) for l, o in run.lines.items() if l.isdigit() and l in run.on_line}
     lines = [[here[kind]] for kind in ("semaphore", "rwlock") if kind in here]
     pictures = [([f"--lines={l[0]}", "--no-fold"], Rows(run, l, []), True, False) for l in lines]

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static int rank;
-static char *large; /* more than is sent before somebody asks for it */
+static char *large; /* more than is sent before a rank receives it */
 enum { LARGE = 1 << 22 };
 
 #define SEND(to) MPI_Send(&rank, 1, MPI_INT, to, 1, MPI_COMM_WORLD)

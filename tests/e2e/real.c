@@ -98,7 +98,7 @@ static void *thread0(void *x) { return begin("p0"), rank0(), x; }
 static void *thread1(void *x) { return begin("p1"), rank1(), x; }
 static void *thread2(void *x) { return begin("p2"), rank2(), x; }
 
-/* Processes begin when they are told to, by the one that made them. */
+/* Processes begin when their creator signals them. */
 static void processes(void)
 {
     static void (*const ranks[])(void) = {rank0, rank1, rank2};
@@ -125,7 +125,7 @@ static void processes(void)
         wait(NULL);
 }
 
-/* ---- one writes into a full pipe, to one who is late to read ---- */
+/* ---- one writes into a full pipe, to one that reads late ---- */
 
 static void *writes(void *x)
 {
@@ -201,7 +201,7 @@ static void *holder2(void *x)
     return x;
 }
 
-/* ---- main joins one who waits for a lock ---- */
+/* ---- main joins one that waits for a lock ---- */
 
 static void *slow(void *x)
 {
@@ -232,7 +232,7 @@ static void cascade(void)
     late_ns += last_ns - first_ns;
 }
 
-/* ---- a barrier, and then one waits to be signalled by who holds the lock for a while ---- */
+/* ---- a barrier; then one waits for a signal of a thread that holds the lock for a while ---- */
 
 static pthread_cond_t called = PTHREAD_COND_INITIALIZER;
 static int is_called;

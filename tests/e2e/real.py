@@ -36,22 +36,22 @@ for row in (json.loads(line) for line in open(sys.argv[3])):
         else:
             thread = None
     elif cells and row["depth"] == 1 and thread and cells["attributed_ns"]:
-        who = "latency" if cells["segment"].startswith("wake-up latency") else name_of(cells)
-        thread[-1][1][who] = thread[-1][1].get(who, 0) + cells["attributed_ns"]
+        thread_name = "latency" if cells["segment"].startswith("wake-up latency") else name_of(cells)
+        thread[-1][1][thread_name] = thread[-1][1].get(thread_name, 0) + cells["attributed_ns"]
 
 
 def shared(parts):
     """Reasons, as charges: (thread, ns), those that are positive."""
     sums = {}
-    for who, ns in parts:
-        sums[who] = sums.get(who, 0) + max(ns, 0)
-    return lambda wait: {who: wait * ns / sum(sums.values()) for who, ns in sums.items()}
+    for thread_name, ns in parts:
+        sums[thread_name] = sums.get(thread_name, 0) + max(ns, 0)
+    return lambda wait: {thread_name: wait * ns / sum(sums.values()) for thread_name, ns in sums.items()}
 
 
 def held(name):
-    """Who held the lock while it was waited for."""
+    """The holders of the lock while it was waited for."""
     begin, end = waits[name][0]
-    return shared([(who, min(end, h[1]) - max(begin, h[0])) for who, h in holds.items() if who != name])
+    return shared([(thread_name, min(end, h[1]) - max(begin, h[0])) for thread_name, h in holds.items() if thread_name != name])
 
 
 w = work.get
@@ -80,7 +80,7 @@ def near(is_ns, should_ns, what, whole, more=0):
 
 
 for name, charges in expected.items():
-    # the longest with the longest; who was so late that somebody hardly waited for it is not asked for
+    # the longest with the longest; a thread that was so late that its wait is negligible is not tested
     measured = sorted(zip(waits[name], charges), key=lambda m: m[0][0] - m[0][1])
     measured = [m for m in measured if m[0][1] - m[0][0] > late]
     found = sorted(told.get(name, []), key=lambda t: -t[0]["waited_ns"])
@@ -91,6 +91,6 @@ for name, charges in expected.items():
         if wait > end - begin:
             wrong.append(f"{name} waited {wait} ns, longer than it measured, {end - begin} ns")
         near(wait, end - begin, f"{name} waited", wait)
-        for who, ns in charge(wait).items():
-            near(charged.get(who, 0), ns, f"{name} waited, charged to {who}", wait, charged.get("latency", 0))
+        for thread_name, ns in charge(wait).items():
+            near(charged.get(thread_name, 0), ns, f"{name} waited, charged to {thread_name}", wait, charged.get("latency", 0))
 print("\n".join(wrong) or "as measured")

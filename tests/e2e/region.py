@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A program that tells of its calls by hand: two threads, each with a region whose sums the test knows to the nanosecond.
+"""A program that records its calls by hand: two threads, each with a region of known sums.
 region.py PROGRAM wait|kill|end: functions are those of PROGRAM, which is not run.
   end: the calls have ended; wait: they are open, until a line comes on standard input; then one more call of f."""
 import array
@@ -140,7 +140,7 @@ else:
     regions = [Region(1, ONE), Region(2, TWO)]
 if MODE == "wait":
     regions[1].open([(0, 10000, 10000, 0), (1, 46000, 0, 3000), (2, 47000, 0, 1000)])
-    for line in sys.stdin: # "wanted": what each queue is to measure; else it goes on
+    for line in sys.stdin: # "wanted": what each queue is to measure; else it continues
         if line != "wanted\n":
             break
         if os.path.exists("more"):

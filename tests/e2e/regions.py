@@ -90,7 +90,7 @@ def hear(peer):
 
 def switch():
     """A program that makes a file `off` wants nothing measured, until it makes `on`.  What it told of before it made the
-    file is heard first: its queue may be among that."""
+    file is received first: its queue may be among that."""
     for what, wanted in (("off", 0), ("on", 7)):
         if os.path.exists(what):
             while hear_all(0):

@@ -1,4 +1,4 @@
-/* Threads that meet at everything there is; what they do depends on who is first. With UNLOCKED,
+/* Threads that meet at everything there is; what they do depends on which is first. With UNLOCKED,
  * they also broadcast without the mutex of the condition: when they did, and so which threads that
  * may have woken, is not recorded. */
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-/* ring ME ALL ROUNDS [ONE-WAY]: datagrams to whoever is next and back, each told by a key. */
+/* ring ME ALL ROUNDS [ONE-WAY]: datagrams to the next process and back, each with a key. */
 #include <arpa/inet.h>
 #include <poet.h>
 #include <stdio.h>

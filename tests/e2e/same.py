@@ -1,4 +1,4 @@
-"""same.py A.poet B.poet: whether two runs did the same, line for line and event for event: which line is which is found by who
+"""same.py A.poet B.poet: whether two runs did the same, line for line and event for event: which line is which is found by which
 made it, or used it first.  Prints the first difference, and how many events are equal."""
 import json
 import subprocess
@@ -55,7 +55,7 @@ class Same:
         return sorted((self.as_b.get(line, -line), number) for line, number in known)
 
     def strangers(self, run):
-        """threads that nobody is known to have made, by their names, and as the how-manieth of that name they began"""
+        """threads without a known creator, by their names, and as the how-manieth of that name they began"""
         made = {e["line"] for e in run.events.values() if e["type"] == "create"} | {run.main}
         made |= {born(e) for e in run.events.values() if e["type"] in BIRTHS and e["partner"]}
         found = {}
@@ -66,7 +66,7 @@ class Same:
         return found
 
     def compare(self):
-        first = self.a.names[self.a.main]  # of several ranks that nobody made any may be the first
+        first = self.a.names[self.a.main]  # of several ranks without a creator any may be the first
         if self.b.names[self.b.main] != first:
             self.b.main = self.strangers(self.b).get((first, 0), self.b.main)
         a, b = self.strangers(self.a), self.strangers(self.b)

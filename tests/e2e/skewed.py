@@ -1,4 +1,4 @@
-"""Tells a run whose times contradict its order: python3 skewed.py NAME SEED EVENTS.  Five threads that send each other
+"""Records a run with times that contradict its order: python3 skewed.py NAME SEED EVENTS.  Five threads that send each other
 messages, share two locks and meet, each with a clock of its own that is ahead of or behind the others by up to 2 ms;
 every now and then several do something at the same nanosecond."""
 import os

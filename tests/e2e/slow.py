@@ -14,7 +14,7 @@ ASK, TABLE, CANCEL = int(os.environ["ASK"]), 34, 33
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(at + ".new")
 listener.listen()
-os.rename(at + ".new", at)  # who sees it can connect
+os.rename(at + ".new", at)  # a client that sees it can connect
 client, _ = listener.accept()
 server = socket.socket(socket.AF_UNIX)
 server.connect(to)

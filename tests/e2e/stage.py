@@ -77,9 +77,9 @@ class Stage:
         self.server.send(SLOTS, struct.pack("<I", thread) + struct.pack("<HHIQQIIQQIIQ", shape, flags, 0, BEGIN + ns, site,
                          on, other, number, second, about, members, key))
 
-    def event(self, ms, who, what, words):
-        thread, on = self.lines[who], self.lines[words.get("on", who)]
-        site = self.sites[who] = int(words["at"], 16) if "at" in words else self.sites.get(who, 0x10)
+    def event(self, ms, thread_name, what, words):
+        thread, on = self.lines[thread_name], self.lines[words.get("on", thread_name)]
+        site = self.sites[thread_name] = int(words["at"], 16) if "at" in words else self.sites.get(thread_name, 0x10)
         ns = round(float(ms) * 1000000)
         if "/" in what:
             own, its = what.split("/")

@@ -106,9 +106,9 @@ def main():
         locals_ = gdb.ask("info locals")
         number = gdb.ask("thread")
         ok = ("(%s" % event in said and "stops.c:%d\n" % line in said and "turn = %d\n" % turn in locals_)
-        who = re.search(r"Current thread is (\d+)", number)
+        current = re.search(r"Current thread is (\d+)", number)
         me = re.search(r"me = (\d+)", locals_)
-        ok = ok and who is not None and me is not None and threads.setdefault(thread, me.group(1)) == me.group(1)
+        ok = ok and current is not None and me is not None and threads.setdefault(thread, me.group(1)) == me.group(1)
         right += ok
         if not ok:
             print("# %s: line %d, turn %d wanted\n%s%s%s" % (event, line, turn, said, locals_, number))

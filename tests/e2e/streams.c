@@ -17,7 +17,7 @@
 enum { WRITERS = 3, TIMES = 40 };
 static unsigned seed;
 
-static unsigned luck(unsigned n) { return (unsigned)rand_r(&seed) % n; }
+static unsigned random_below(unsigned n) { return (unsigned)rand_r(&seed) % n; }
 
 static void begin_luck(unsigned of)
 {
@@ -26,7 +26,7 @@ static void begin_luck(unsigned of)
     seed = (unsigned)now.tv_nsec * 7 + of * 7919 + (unsigned)getpid();
 }
 
-/* Sizes are the program's own, always the same; when it writes is luck. */
+/* Sizes are the program's own, always the same; when it writes is random. */
 static void write_some(int fd, unsigned of)
 {
     char text[300];
@@ -34,8 +34,8 @@ static void write_some(int fd, unsigned of)
     for (unsigned i = 0; i < TIMES; i++) {
         size_t bytes = 1 + (i * 37 + of * 11) % 200;
         memset(text, 'a' + (int)of, bytes);
-        if (luck(3) == 0)
-            usleep(luck(800));
+        if (random_below(3) == 0)
+            usleep(random_below(800));
         if (write(fd, text, bytes) != (ssize_t)bytes)
             _exit(1);
     }

@@ -1,6 +1,6 @@
 # Compares answers about the notes of vclock.c with the clocks that they bear:  vclock.py TRACE PAIRS SEED
 # Prints wrong answers (at most ten) and how many there were of each.  A post of a semaphore is before each later
-# `taken`, whichever post that one took: more order than clocks have is no mistake, less is.
+# `taken`, whichever post that one took: more order than clocks have is not a mistake, less is.
 import json, random, subprocess, sys
 
 trace, pairs = sys.argv[1], int(sys.argv[2])

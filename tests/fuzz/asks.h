@@ -1,4 +1,4 @@
-/* Queries about a run of any content, whose responses are decoded as by a viewer. */
+/* Queries about a run of any content; the responses are decoded as by a viewer. */
 #ifndef TESTS_FUZZ_ASKS_H
 #define TESTS_FUZZ_ASKS_H
 

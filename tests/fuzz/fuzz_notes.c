@@ -76,7 +76,7 @@ static void check_same(const struct note_file *a, const struct note_file *b)
             abort();
 }
 
-/* Adds an annotation whose text is the beginning of the input. */
+/* Adds an annotation with the beginning of the input. */
 static void change(struct note_file *notes, const uint8_t *data, size_t size)
 {
     char *text = xstrndup((const char *)data, size < 2000 ? size : 2000);

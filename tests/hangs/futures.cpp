@@ -41,7 +41,7 @@ static void task_cycle()
     other.join();
 }
 
-// ---- a pool of one thread, whose task waits for another task of the pool ----
+// ---- a pool of one thread: its task waits for another task of the pool ----
 
 class Pool {
     std::mutex lock;

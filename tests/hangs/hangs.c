@@ -161,7 +161,7 @@ static void barrier(void)
     pthread_barrier_wait(&phase); /* barrier WAITS */
 }
 
-/* A pool of one thread, whose task waits for another task of the pool. */
+/* A pool of one thread: its task waits for another task of the pool. */
 static int queued, finished;
 
 static void *pool_thread(void *p)

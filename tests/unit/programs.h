@@ -60,7 +60,7 @@ struct actor {
     enum { UNBORN, READY, BLOCKED, OVER } is;
     int64_t now, begin, made_ns, start_ns, end_ns;
     int maker, root; /* maker -1: a root, which exists from the start */
-    int condition; /* the condition variable whose signal it awaits; -1: none */
+    int condition; /* the condition variable at which it waits; -1: none */
     struct wait_interval first; /* the wait interval that ended with the signal */
     bool signalled;
     struct record records[RECORDS];

@@ -309,7 +309,7 @@ static void what_is_full_says_so(void **state)
     struct freed_block was;
     uint64_t all = 0, still = 0, most = HEAP_SUMS + 1000;
     (void)state;
-    /* all addresses are in one page, whose groups are too small */
+    /* all addresses are in one page with too small groups */
     for (uint64_t i = 1; i <= most; i++) {
         struct heap_caller by = {.thread = 1,
                                  .node = heap_counter_find_node(heap, HEAP_NODE_WHOLE, i)};

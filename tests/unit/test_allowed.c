@@ -104,7 +104,7 @@ static void test_one_clock(void **state)
                      BIT(ALLOWED_CPU) | BIT(ALLOWED_USAGE));
 }
 
-/* A call that fails with an error counts as allowed, except for clocks, whose results are not
+/* A call that fails with an error counts as allowed, except for clocks: their results are not
  * checked. */
 static void test_errors(void **state)
 {

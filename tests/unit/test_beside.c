@@ -168,7 +168,7 @@ static void a_flip_differs_from_there_on(void **context)
     alignment_free(b);
 }
 
-/* Runs whose first visits are equal, and whose others are random. */
+/* Runs with equal first visits and random others. */
 static void whatever_they_do(void **context)
 {
     (void)context;

@@ -50,7 +50,7 @@ static void sizes_add_up(void **state)
     icicle_layout_free(&b);
 }
 
-/* A node whose own size is less than that of its children is as wide as they are. */
+/* A node smaller than the sum of its children is as wide as they are. */
 static void what_is_below_is_never_wider(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* CPU time of a thread whose CPU clock is read after gaps only
+/* CPU time of a thread with a CPU clock that is read after gaps only
  * (clients/libpoet/profile/call_stack.h), with clocks of the test: a task that migrates, and loses
  * its CPU while its clock is read; readings that signal handlers interrupt. */
 #include "clients/libpoet/profile/call_log.h"

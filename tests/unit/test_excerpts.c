@@ -164,7 +164,7 @@ static void a_directory_has_the_longest_end_of_the_path(void **state)
     finds(&s, "a.c", false);
     finds(&s, "/build/x/a.c", false);
     finds(&s, "/build/sub/b.c", false);
-    finds(&s, "sub", false); /* it is no file */
+    finds(&s, "sub", false); /* it is not a file */
     finds(&s, "", false);
     search_in(&s, "", "/sub/");
     finds(&s, "/build/x/a.c", true);

@@ -176,7 +176,7 @@ static void convoy(void **state)
 }
 
 /* A part of a run that begins in the middle: a thread that is waiting then has waited since its
- * request; a thread whose request comes after the end is absent. */
+ * request; a thread with a request after the end is absent. */
 static void a_part_of_a_convoy(void **state)
 {
     (void)state;

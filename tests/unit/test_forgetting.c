@@ -1,4 +1,4 @@
-/* Orders that are saved and restored, and orders whose oldest part is discarded. */
+/* Orders that are saved and restored, and orders with a discarded oldest part. */
 #include "server/order/log/log_block.h"
 #include "server/order/order.h"
 #include "tests/bruteforce.h"
@@ -179,7 +179,7 @@ static void forgotten_lines_take_next_to_nothing(void **state)
                                3 * (size_t)MANY / PAGE_LINES + 1024);
 }
 
-/* Ended lines whose events are discarded take nearly no memory, and queries about them are
+/* Ended lines with discarded events take nearly no memory, and queries about them are
  * answered as before. */
 static void lines_that_are_over_are_put_away(void **state)
 {

@@ -398,7 +398,7 @@ static void what_is_short_and_often_becomes_counted_only(void **state)
     end(m);
 }
 
-/* A call whose end was missed is ended by the end of an outer call, or by the next call that is
+/* A call with a missed end is ended by the end of an outer call, or by the next call that is
  * higher up the stack. */
 static void unseen_ends_come_out(void **state)
 {

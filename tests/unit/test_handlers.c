@@ -218,7 +218,7 @@ static void a_finding_is_a_signal_that_can_arrive_in_the_section(void **state)
     assert_in_range(could, PROGRAMS / 10, PROGRAMS - PROGRAMS / 10);
 }
 
-/* ---- what is no finding ---- */
+/* ---- what is not a finding ---- */
 
 enum way { PLAIN, TIMED, RECURSIVE, OWN_SIGNAL, JUMPS, SYNCHRONOUS, SHARED, WAYS };
 

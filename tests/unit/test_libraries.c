@@ -110,7 +110,7 @@ static void another_is_added_otherwise_or_always(void **state)
     adds("/nowhere/program", NULL, "c", "libpoet-b.so");
 }
 
-/* A program that starts others, as mpirun: its real name tells whose it is. */
+/* A program that starts others, as mpirun: its real name tells to which package it belongs. */
 static void a_starter_is_known_by_its_real_name(void **state)
 {
     char link[96];

@@ -101,11 +101,11 @@ static void each_mistake_is_reported_once(void **state)
     plain(order, (struct event_id){1, 2}, (struct event_id){2, 2}); /* 2: a cycle of two edges */
     plain(order, (struct event_id){2, 2}, (struct event_id){1, 2});
     assert_int_equal(order_figures(order).contradictions, 2);
-    struct event_id nobody = {3, 1};
+    struct event_id absent = {3, 1};
     struct arrival receive = {.at = {1, 3},
                               .relation = RELATION_RECEIVE,
-                              .partners = &nobody,
-                              .partner_count = 1}; /* 3: a receive from an event that is no send */
+                              .partners = &absent,
+                              .partner_count = 1}; /* 3: a receive from an event that is not a send */
     order_insert(order, &receive);
     assert_int_equal(order_figures(order).contradictions, 3);
     struct arrival end = {.at = {3, 2}, .closes = true};

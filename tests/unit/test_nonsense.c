@@ -36,7 +36,7 @@ static struct table_request some_request(void)
                                         "waits",    "knots",     "why",   "path",
                                         "findings", "nothing",   "waits", "why"};
     static const char *const bys[] = {"",     "",       "place", "pattern", "object", "site",
-                                      "wait", "thread", "piece", "step",    "nobody", "segment"};
+                                      "wait", "thread", "piece", "step",    "absent", "segment"};
     static const char *const keys[] = {"event", "object",     "while",   "direct",
                                        "since", "factor",     "free",    "cpus",
                                        "zeros", "no-latency", "nonsense"};

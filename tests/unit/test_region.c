@@ -185,7 +185,7 @@ static void it_adds_what_open_calls_took_so_far(void **state)
     assert_int_equal(sums(&w, g)->open_real_ns, 850);
     assert_int_equal(sums(&w, g)->open_own_ns, 5);
     assert_int_equal(sums(&w, g)->open_last_ns, 1000 - 30 - 160);
-    assert_int_equal(look(&w, 2000, false), 0); /* calls that only continued are no change */
+    assert_int_equal(look(&w, 2000, false), 0); /* calls that only continued are not a change */
     assert_int_equal(look(&w, 2000, true), 1);
     assert_int_equal(sums(&w, g)->open_real_ns, 1850);
     w.head->depth = 2;

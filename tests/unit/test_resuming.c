@@ -1,4 +1,4 @@
-/* Resuming a trace file whose server was killed: the journal beyond the newest checkpoint,
+/* Resuming a trace file of a killed server: the journal beyond the newest checkpoint,
  * partially written chunks, and the positions of agents' streams. */
 #define _GNU_SOURCE
 #include "server/tracefile/agent_positions.h"

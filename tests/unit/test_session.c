@@ -55,7 +55,7 @@ static void compound_records_expand_in_thread_order(void **state)
     run_free(run);
 }
 
-/* Receives whose sends never arrive. */
+/* Receives of sends that never arrive. */
 static void what_waits_has_a_limit(void **state)
 {
     (void)state;

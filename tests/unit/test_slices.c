@@ -34,7 +34,7 @@ struct told {
     struct target *target;
     struct line_metadata *page;
     struct thread_slices *slices;
-    char all[1000]; /* what was told of line 1: "running( )", "in a( in b( ) )" */
+    char all[1000]; /* what was reported of line 1: "running( )", "in a( in b( ) )" */
     char *open[LINES + 1][DEEPEST];
     unsigned depth[LINES + 1];
 };

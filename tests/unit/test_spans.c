@@ -245,9 +245,9 @@ static void what_comes_late_was_before(void **context)
     life_free(&l);
 }
 
-/* A thread that waits now and then, with samples each ms, whose values are up to 5 ms late, except
+/* A thread that waits now and then, with samples each ms that are up to 5 ms late, except
  * for that at its exit: its states have the time that it ran, whole and in parts.  So has a thread
- * that always runs, whose samples are equally late. */
+ * that always runs, with equally late samples. */
 static void late_samples_have_the_sum_of_the_clock(void **context)
 {
     (void)context;

@@ -1,4 +1,4 @@
-/* Checkpoints of a trace file whose journal is ahead of delivery: what they cover, and which part
+/* Checkpoints of a trace file with a journal ahead of delivery: what they cover, and which part
  * of the journal they need. */
 #define _GNU_SOURCE
 #include "server/tracefile/tracefile.h"

@@ -77,7 +77,7 @@ static void end(struct told *t)
     run_free(t->run);
 }
 
-/* Records an event of the thread whose line is 1; about: 0 for none. */
+/* Records an event of the thread of line 1; about: 0 for none. */
 static void tell(struct told *t, uint16_t type, uint32_t line, uint32_t about, uint64_t ns)
 {
     const char *error;

@@ -390,7 +390,7 @@ static void a_user_changes_looks_and_nothing_else(void **state)
     assert_null(target_event(t, "k", "new", RELATION_NONE));
     free(text);
     free(file);
-    put("poet/base.conf", base); /* a complete description is no layer */
+    put("poet/base.conf", base); /* a complete description is not a layer */
     assert_null(target_own_layer("base", &file));
     unsetenv("XDG_CONFIG_HOME");
     target_free(t);

@@ -248,7 +248,7 @@ static void what_is_told_of_a_window_is_so(void **state)
         for (uint32_t i = 0; i < w->placement_count; i++) {
             struct event_id wanted = plain_last(run, w, w->placements[i].thread);
             if (point_of(run, w->placements[i].at) != point_of(run, wanted))
-                fail_msg("play %u: thread %u is told to be at %u:%llu, not %u:%llu", n,
+                fail_msg("play %u: thread %u is reported to be at %u:%llu, not %u:%llu", n,
                          w->placements[i].thread, w->placements[i].at.line,
                          (unsigned long long)w->placements[i].at.number, wanted.line,
                          (unsigned long long)wanted.number);

@@ -57,7 +57,7 @@ static uint32_t index_of(struct event_id at)
     for (uint32_t i = 0; i < x.count; i++)
         if (event_id_equal(x.arrivals[i].at, at))
             return i;
-    fail_msg("an event that nobody told");
+    fail_msg("an event that was not recorded");
     return 0;
 }
 

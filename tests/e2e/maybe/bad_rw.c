@@ -1,4 +1,4 @@
-/* A reader that asks for a mutex, and who has the mutex asks to write. */
+/* A reader that requests a mutex, and a holder of the mutex that requests the write lock. */
 #include "slow.h"
 static pthread_rwlock_t map = PTHREAD_RWLOCK_INITIALIZER;
 LOCK(log_of);

@@ -1,4 +1,4 @@
-/* The flag is set in the lock, and who waits is called behind it. */
+/* The flag is set in the critical section; the signal is sent after it. */
 #include "slow.h"
 LOCK(lock);
 CONDITION(ready);

@@ -1,4 +1,4 @@
-/* Hand over hand along a list: the next lock is taken before the one before is given back. */
+/* Hand over hand along a list: the next lock is acquired before the previous one is released. */
 #include "slow.h"
 #define NODES 5
 static struct {

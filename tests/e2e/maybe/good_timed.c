@@ -1,4 +1,4 @@
-/* Called without the lock, but who waits looks again after a while. */
+/* Signaled without the lock, but the waiter tests the flag again after a timeout. */
 #include "slow.h"
 #include <stdatomic.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-/* What the programs of this folder share: threads, and luck that is always the same. */
+/* What the programs of this folder share: threads, and reproducible random numbers. */
 #include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
