@@ -122,15 +122,17 @@ done
 like "truncated: the PDF has the note" "$(poet states cut.poet -o cut.pdf 2>/dev/null; pdftotext cut.pdf - | words)" "the trace is truncated; later"
 is "truncated: the report has the note once" "$(poet report cut.poet 2>/dev/null | grep -c 'the trace is truncated')" 1
 
-# ---- a run under --keep: all threads start together, so that no thread has its whole lifetime in the kept part ----
+# ---- a run under --keep: all threads run in step, so that no thread has its whole lifetime in the kept part ----
 cat >long.c <<'C'
 #include <pthread.h>
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t all;
 static void *work(void *x)
 {
-    pthread_barrier_wait(&all);
-    for (int i = 0; i < 250000; i++) pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    for (int i = 0; i < 250000; i++) {
+        if (i % 10000 == 0) pthread_barrier_wait(&all);
+        pthread_mutex_lock(&m), pthread_mutex_unlock(&m);
+    }
     return x;
 }
 int main(void)
