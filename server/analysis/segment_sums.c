@@ -8,8 +8,6 @@
 
 /* ---- numbers of pairs ---- */
 
-#define PAGE 64
-
 static uint32_t segment_ids_append(struct segment_ids *pairs, uint32_t line, uint32_t step)
 {
     pairs->items =
@@ -45,16 +43,16 @@ static struct pairs_of *segment_ids_for_thread(struct segment_ids *pairs, uint32
     return thread;
 }
 
-uint32_t segment_ids_get(struct segment_ids *pairs, uint32_t index, uint32_t line, uint32_t step)
+uint32_t segment_ids_assign(struct segment_ids *pairs, uint32_t index, uint32_t line, uint32_t step)
 {
     if (index == UINT32_MAX)
         return of_stranger(pairs, line, step);
     uint32_t slot = step + SEGMENT_IDS_RESERVED;
-    struct pairs_of *thread = segment_ids_for_thread(pairs, index, slot / PAGE + 1);
-    uint32_t **page = &thread->pages[slot / PAGE];
+    struct pairs_of *thread = segment_ids_for_thread(pairs, index, slot / SEGMENT_IDS_PAGE + 1);
+    uint32_t **page = &thread->pages[slot / SEGMENT_IDS_PAGE];
     if (!*page)
-        *page = xcalloc(PAGE, sizeof **page);
-    uint32_t *code = &(*page)[slot % PAGE];
+        *page = xcalloc(SEGMENT_IDS_PAGE, sizeof **page);
+    uint32_t *code = &(*page)[slot % SEGMENT_IDS_PAGE];
     if (!*code)
         *code = segment_ids_append(pairs, line, step) + 1;
     return *code - 1;

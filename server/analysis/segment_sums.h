@@ -19,6 +19,7 @@
 #define STEP_STARTING UINT32_MAX /* it was created and had not started */
 #define STEP_OTHERS (UINT32_MAX - 1) /* shares that were too small to be kept separately */
 #define SEGMENT_IDS_RESERVED 2u /* offset of code segments, so that the special ones come first */
+#define SEGMENT_IDS_PAGE 64u
 
 struct segment_id {
     uint32_t step, thread; /* the thread's trace line */
@@ -30,7 +31,7 @@ struct segment_ids {
     uint32_t count;
     size_t room;
     struct pairs_of {
-        uint32_t **pages; /* by code segment: pages of 64 numbers + 1 */
+        uint32_t **pages; /* by code segment: pages of numbers + 1 */
         size_t count;
     } *threads; /* by the thread's index */
     size_t thread_count, thread_room;
@@ -39,7 +40,21 @@ struct segment_ids {
 
 /* Returns the number, assigned on first use. index: the thread's own small number, in one-to-one
  * relation with its line; UINT32_MAX if it has none. */
-uint32_t segment_ids_get(struct segment_ids *pairs, uint32_t index, uint32_t line, uint32_t step);
+uint32_t segment_ids_assign(struct segment_ids *pairs, uint32_t index, uint32_t line,
+                            uint32_t step);
+/* Does the same; numbers that were assigned before are looked up in place. */
+static inline uint32_t segment_ids_get(struct segment_ids *pairs, uint32_t index, uint32_t line,
+                                       uint32_t step)
+{
+    uint32_t slot = step + SEGMENT_IDS_RESERVED, page = slot / SEGMENT_IDS_PAGE;
+    if (index < pairs->thread_count && page < pairs->threads[index].count &&
+        pairs->threads[index].pages[page]) {
+        uint32_t code = pairs->threads[index].pages[page][slot % SEGMENT_IDS_PAGE];
+        if (code)
+            return code - 1;
+    }
+    return segment_ids_assign(pairs, index, line, step);
+}
 void segment_ids_free(struct segment_ids *pairs); /* frees the memory; it is empty then */
 
 /* ---- list pool ----
