@@ -355,11 +355,11 @@ gallery: all
 # make check T=order       the unit test tests/unit/test_order.c (or the corpus of fuzz_order), no other
 # make check E=13          the end-to-end test tests/e2e/13-*.t, no other; E="13 22" for two
 # make check-quick         the unit tests but SLOW_UNITS, QUICK_E2E, words and file index
-SLOW_UNITS = causes layers meetings order place release resting resuming saves saving
+SLOW_UNITS = wait_attribution graph_layout rendezvous_saves order column_layout wait_release idle_lines journal_resume order_saves run_saves
 QUICK_E2E = 01 06 08
 UNITS = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_WITH = $(patsubst %,$(B)/o/tests/fuzz/%.o,asks changing told)
+FUZZ_WITH = $(patsubst %,$(B)/o/tests/fuzz/%.o,run_requests changing_memory sample_run)
 A = $(B)/asan
 T =
 E =
@@ -376,12 +376,12 @@ TESTED = $(SERVER) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) \
          clients/libpoet/openmp/task_depends.c $(wildcard clients/snapshot/*.c) clients/schedule/schedule_builder.c clients/schedule/trace_alignment.c $(patsubst %,clients/cli/%.c,shiviz_log shiviz_clocks logtime kill_tree two_run_diagram number_sampler swap_events hold_points command narrow_table paper_size preload thread_slices) tests/bruteforce.c tests/bench/workload.c
 ifeq ($(HAVE_GTK),yes) # the parts of the viewer that need no display
 TESTED += $(patsubst %,clients/viewer/state/%.c,viewport history scene_cache viewer_addons viewer_settings request_slot highlights) clients/viewer/diagram/time_axis.c
-$(B)/o/tests/unit/test_axis.o $(B)/o/tests/unit/test_settings.o $(B)/o/tests/unit/test_asked.o: CFLAGS_MODULE += $(CFLAGS_VIEW)
+$(B)/o/tests/unit/test_time_axis.o $(B)/o/tests/unit/test_viewer_settings.o $(B)/o/tests/unit/test_request_slot.o: CFLAGS_MODULE += $(CFLAGS_VIEW)
 else
-UNITS := $(filter-out test_asked test_axis test_camera test_history test_settings,$(UNITS))
+UNITS := $(filter-out test_request_slot test_time_axis test_viewport test_history test_viewer_settings,$(UNITS))
 endif
 ifneq ($(HAVE_FAR),yes)
-UNITS := $(filter-out test_far,$(UNITS))
+UNITS := $(filter-out test_forwarding,$(UNITS))
 endif
 LIBS_TEST := -lm -lcmocka -lev $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf) -lxxhash $(LIBS_ZSTD) $(LIBS_FAR) $(LIBS_NATS)
 OBJECTS_tested = $(call objects,$(TESTED))

@@ -20,7 +20,7 @@ row() { part "$1" "$2" | grep -m 1 "^$3 " | sed "s/^[^ ]* *//"; }
 cells() { python3 -c 'import sys; print([i for i, c in enumerate(sys.argv[1]) if c not in " ━─╌·╍│┼"][:int(sys.argv[2])])' "$1" "$2"; }
 
 # ---- a swap ----
-poetcc -trace -g "$here/maybe/bad_use.c" -o bad_use
+poetcc -trace -g "$here/predict/bad_use.c" -o bad_use
 record bad_use
 refs=$(poet dump bad_use.poet | awk '$3 == "acquired" { print $1 }' | xargs)
 like "swap: replay draws the swapped run" "$(picture bad_use swap.txt --swap $refs)" \
@@ -146,7 +146,7 @@ is "early end: note 1 is the recorded event that was not reached" "$(grep -c '^n
 like "early end: the caption says that all compared events match" "$(tail -n 1 stops.txt)" '; all compared events of the new run match$'
 
 # ---- a deadlock confirmed by poet confirm ----
-poetcc -trace -g "$here/maybe/bad_two.c" -o bad_two
+poetcc -trace -g "$here/predict/bad_two.c" -o bad_two
 record bad_two
 number=$(poet predict bad_two.poet | awk '$2 == "lock-order-inversion:" { print $1; exit }')
 timeout 300 poet confirm bad_two.poet "$number" --picture two.txt >blocked 2>said

@@ -184,7 +184,7 @@ wait $viewer 2>/dev/null
 # ---- accessibility (AT-SPI) ----
 launcher=/usr/libexec/at-spi-bus-launcher
 # ---- predictions ----
-poetcc -trace -g "$root/tests/e2e/maybe/bad_two.c" -o two
+poetcc -trace -g "$root/tests/e2e/predict/bad_two.c" -o two
 POET_OUTPUT=two.poet ./two
 until_true finished two.poet
 poet predict --json two.poet >predicted.json

@@ -1,10 +1,10 @@
 #!/bin/bash
-# poet predict finds the bug of each program maybe/bad_*.c in a run without a failure, and no hang in the similar
-# programs maybe/good_*.c.
+# poet predict finds the bug of each programs predict/bad_*.c in a run without a failure, and no hang in the similar
+# programs predict/good_*.c.
 # Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
-here=$root/tests/e2e/maybe
+here=$root/tests/e2e/predict
 # record NAME [WRAPPER...]: a run without a failure
 record() {
     rm -f "$1.poet"

@@ -1,10 +1,10 @@
 #!/bin/bash
-# poet confirm reproduces the predicted bug of each program maybe/bad_*.c within twenty runs, and none of the similar
-# programs maybe/good_*.c.
+# poet confirm reproduces the predicted bug of each programs predict/bad_*.c within twenty runs, and none of the similar
+# programs predict/good_*.c.
 # Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
-here=$root/tests/e2e/maybe
+here=$root/tests/e2e/predict
 record() {
     rm -f "$1.poet"
     POET_OUTPUT=$1.poet timeout 60 ./"$1" || return 1

@@ -3,9 +3,9 @@
 #include "base/alloc.h"
 #include "server/decode/metric_records.h"
 #include "server/decode/program_session.h"
-#include "tests/fuzz/changing.h"
-#include "tests/fuzz/asks.h"
-#include "tests/fuzz/told.h"
+#include "tests/fuzz/changing_memory.h"
+#include "tests/fuzz/run_requests.h"
+#include "tests/fuzz/sample_run.h"
 
 #include <stdlib.h>
 
@@ -80,20 +80,20 @@ static void tell(struct run *run, uint32_t session, const uint8_t *data, size_t 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct told told = told_begin();
+    struct sample_run sample = sample_run_begin();
     struct region_reader *region = begin(data, size);
     changing_once(&shared);
-    take(region, told.session, 2000);
+    take(region, sample.session, 2000);
     changing_go_on(&shared);
     for (uint64_t ns = 2001; ns < 2004; ns++)
-        take(region, told.session, ns);
+        take(region, sample.session, ns);
     changing_end(&shared);
     region_reader_free(region);
-    tell(told.run, 0, data, size);
-    tell(told.run, PROGRAM_METRICS_NO_PROCESS, data, size);
-    told_end(&told);
-    asks_table(told.run, "metrics");
-    asks_curves(told.run);
-    run_free(told.run);
+    tell(sample.run, 0, data, size);
+    tell(sample.run, PROGRAM_METRICS_NO_PROCESS, data, size);
+    sample_run_end(&sample);
+    run_requests_table(sample.run, "metrics");
+    run_requests_curves(sample.run);
+    run_free(sample.run);
     return 0;
 }

@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "server/decode/program_session.h"
 #include "server/run/activity_store.h"
-#include "tests/fuzz/asks.h"
-#include "tests/fuzz/told.h"
+#include "tests/fuzz/run_requests.h"
+#include "tests/fuzz/sample_run.h"
 #include "wire/slot.h"
 
 #include <stdlib.h>
@@ -35,58 +35,59 @@ enum which {
 
 /* Sends the next event of a thread, with a payload from the input: u8 increment of the time, u8
  * flags, payload. */
-static void record(struct told *told, uint32_t thread, const uint8_t *data, size_t size, bool plain)
+static void record(struct sample_run *sample, uint32_t thread, const uint8_t *data, size_t size,
+                   bool plain)
 {
     const char *why;
     struct ring_slot *slots = xaligned_alloc(sizeof *slots, sizeof *slots + MEASURED_MOST);
     memset(slots, 0, sizeof *slots + MEASURED_MOST);
     size_t rest = size > 2 ? size - 2 : 0;
     rest = rest < MEASURED_MOST ? rest : MEASURED_MOST;
-    told->ns += size ? data[0] : 1;
+    sample->ns += size ? data[0] : 1;
     *slots = (struct ring_slot){
-        .shape = 1, .time_ns = told->ns, .line_a = thread, .site = 64 + size % 7};
-    slots->number_a = ++told->numbers[thread];
+        .shape = 1, .time_ns = sample->ns, .line_a = thread, .site = 64 + size % 7};
+    slots->number_a = ++sample->numbers[thread];
     if (!plain) {
         slots->flags = SLOT_MEASURED | (size > 1 && data[1] & 1 ? SLOT_TEXT : 0);
         slots->payload_bytes = (uint32_t)rest;
         memcpy(slots + 1, data + (size < 2 ? size : 2), rest);
     }
-    program_session_decode_slots(told->session, thread, slots,
+    program_session_decode_slots(sample->session, thread, slots,
                                  1 + slot_follow(slots->payload_bytes), &why);
     free(slots);
 }
 
-static void take(struct told *told, enum which which, uint32_t thread, const uint8_t *data,
+static void take(struct sample_run *sample, enum which which, uint32_t thread, const uint8_t *data,
                  size_t size)
 {
     const char *why;
     switch (which) {
     case TELL_RECORD:
     case TELL_PLAIN:
-        record(told, thread, data, size, which == TELL_PLAIN);
+        record(sample, thread, data, size, which == TELL_PLAIN);
         break;
     case TELL_STEPS:
-        program_session_decode_activity(told->run, data, size);
+        program_session_decode_activity(sample->run, data, size);
         break;
     case TELL_SUMS:
-        program_session_decode_profile(told->session, thread, data, size, &why);
+        program_session_decode_profile(sample->session, thread, data, size, &why);
         break;
     case TELL_METERS:
-        program_session_decode_metrics(told->session, thread, data, size, &why);
+        program_session_decode_metrics(sample->session, thread, data, size, &why);
         break;
     case TELL_ENTRIES:
-        program_session_decode_calls(told->session, thread, data, size, &why);
+        program_session_decode_calls(sample->session, thread, data, size, &why);
         break;
     case TELL_SWITCHES:
-        program_session_decode_switches(told->session, data, size, &why);
+        program_session_decode_switches(sample->session, data, size, &why);
         break;
     case TELL_SPANS:
-        program_session_decode_carriers(told->session, thread, data, size, &why);
+        program_session_decode_carriers(sample->session, thread, data, size, &why);
         break;
     default:
-        run_discard(told->run, order_count(told->run->order) / 2);
+        run_discard(sample->run, order_count(sample->run->order) / 2);
     }
-    while (!run_step(told->run, 1000))
+    while (!run_step(sample->run, 1000))
         ;
 }
 
@@ -108,19 +109,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char *const tables[] = {"calls", "states", "source", "metrics", "entries",
                                          "waits", "with",   "cases",  "run"};
     size_t all = size;
-    struct told told = told_begin();
+    struct sample_run sample = sample_run_begin();
     while (size >= HEAD) {
         size_t length = data[2] | (size_t)data[3] << 8;
         length = length < size - HEAD ? length : size - HEAD;
-        take(&told, (enum which)(data[0] % TELL_KINDS), 1 + data[1] % TOLD_THREADS, data + HEAD,
-             length);
+        take(&sample, (enum which)(data[0] % TELL_KINDS), 1 + data[1] % SAMPLE_RUN_THREADS,
+             data + HEAD, length);
         data += HEAD + length;
         size -= HEAD + length;
     }
-    told_end(&told);
-    check(told.run);
-    asks_table(told.run, tables[all % TABLES]); /* two of them only, since each takes time */
-    asks_table(told.run, tables[all / TABLES % TABLES]);
-    run_free(told.run);
+    sample_run_end(&sample);
+    check(sample.run);
+    run_requests_table(sample.run,
+                       tables[all % TABLES]); /* two of them only, since each takes time */
+    run_requests_table(sample.run, tables[all / TABLES % TABLES]);
+    run_free(sample.run);
     return 0;
 }

@@ -4,7 +4,7 @@
 #include "server/decode/heap_records.h"
 #include "server/decode/heap_reader.h"
 #include "server/run/heap_totals.h"
-#include "tests/fuzz/changing.h"
+#include "tests/fuzz/changing_memory.h"
 
 #include <stdlib.h>
 

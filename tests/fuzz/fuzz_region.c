@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "server/decode/profile_region_reader.h"
 #include "server/timing/call_profile.h"
-#include "tests/fuzz/changing.h"
+#include "tests/fuzz/changing_memory.h"
 #include "wire/slot.h"
 
 #include <stddef.h>
@@ -91,10 +91,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     region_reader_free(region);
     free(thread.items);
     /* then the input as the body of a SUMS */
-    struct call_context_thread told = {0};
+    struct call_context_thread sample = {0};
     const char *why;
-    call_contexts_update(&told, data, size, &why);
-    add_up(&told);
-    free(told.items);
+    call_contexts_update(&sample, data, size, &why);
+    add_up(&sample);
+    free(sample.items);
     return 0;
 }

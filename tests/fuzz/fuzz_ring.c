@@ -4,7 +4,7 @@
 #include "server/decode/ring_reader.h"
 #include "server/timing/call_entries.h"
 #include "server/timing/scope_overlap.h"
-#include "tests/fuzz/changing.h"
+#include "tests/fuzz/changing_memory.h"
 #include "wire/slot.h"
 
 #include <stdlib.h>

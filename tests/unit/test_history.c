@@ -2,19 +2,19 @@
 #include "clients/viewer/state/history.h"
 #include "tests/unit/unit.h"
 
-struct heard {
+struct received {
     unsigned restored, switches;
 };
 
-static void hear(struct view *user, enum notification what)
+static void receive_notification(struct view *user, enum notification what)
 {
-    struct heard *heard = (void *)user;
-    heard->restored += what == NOTIFY_RESTORED;
-    heard->switches += what == NOTIFY_ACTIONS;
+    struct received *received = (void *)user;
+    received->restored += what == NOTIFY_RESTORED;
+    received->switches += what == NOTIFY_ACTIONS;
 }
 
 struct setting {
-    struct heard heard;
+    struct received received;
     struct notifier news;
     struct view_state place;
     struct view_history history;
@@ -23,8 +23,8 @@ struct setting {
 static void begin(struct setting *s)
 {
     *s = (struct setting){.place = {.zoom = 1}};
-    s->news.view = (void *)&s->heard;
-    notifier_connect(&s->news, NOTIFY_MIDDLE, NOTIFY_ALL, hear);
+    s->news.view = (void *)&s->received;
+    notifier_connect(&s->news, NOTIFY_MIDDLE, NOTIFY_ALL, receive_notification);
     s->history = (struct view_history){.place = &s->place, .notifier = &s->news};
 }
 
@@ -77,7 +77,7 @@ static void what_was_changed_comes_back(void **state)
     }
     history_redo(&s.history);
     assert_int_equal(s.place.from, 50);
-    assert_int_equal(s.heard.restored, 100);
+    assert_int_equal(s.received.restored, 100);
     end(&s);
     (void)state;
 }

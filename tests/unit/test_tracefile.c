@@ -1,7 +1,7 @@
 /* The trace file: truncated at every byte, with every byte changed, on a full disk. */
 #define _GNU_SOURCE
 #include "server/checkpoint/trace_replay.h"
-#include "tests/unit/program.h"
+#include "tests/unit/session_program.h"
 #include "tests/unit/unit.h"
 
 #include <fcntl.h>
