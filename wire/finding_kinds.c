@@ -122,6 +122,14 @@ const struct finding_kind_row finding_kinds[FINDING_KIND_COUNT + 1] =
                                       .group = FINDINGS_OF_CHECK,
                                       .headline = "a target description has an error"}};
 
+const struct heap_fault_row heap_faults[HEAP_FAULTS] = {
+    [HEAP_TWICE] = {"double free", FINDING_DOUBLE_FREE},
+    [HEAP_NO_BLOCK] = {"invalid free (not a block start)", FINDING_INVALID_FREE},
+    [HEAP_NEVER] = {"invalid free (not an allocation)", FINDING_INVALID_FREE},
+    [HEAP_MALLOC_DELETE] = {"mismatched: malloc + delete", FINDING_MISMATCHED_FREE},
+    [HEAP_NEW_FREE] = {"mismatched: new + free", FINDING_MISMATCHED_FREE},
+    [HEAP_NEW_ARRAY] = {"mismatched: new[] + delete or new + delete[]", FINDING_MISMATCHED_FREE}};
+
 const struct finding_kind_row *finding_kind_named(const char *name, size_t bytes, unsigned groups)
 {
     for (const struct finding_kind_row *kind = finding_kinds; kind->name; kind++)

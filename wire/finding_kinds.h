@@ -4,6 +4,8 @@
 #ifndef WIRE_FINDING_KINDS_H
 #define WIRE_FINDING_KINDS_H
 
+#include "wire/heap_region.h"
+
 #include <stddef.h>
 
 /* The groups of findings: what a command may report. */
@@ -60,6 +62,14 @@ struct finding_kind_row {
 
 /* A row for each enum finding_kind, and one with a NULL name. */
 extern const struct finding_kind_row finding_kinds[FINDING_KIND_COUNT + 1];
+
+/* The texts of heap errors in tables, and their kinds; NULL: HEAP_NULL is not an error. */
+struct heap_fault_row {
+    const char *text;
+    enum finding_kind kind;
+};
+
+extern const struct heap_fault_row heap_faults[HEAP_FAULTS];
 
 /* Returns the row of a kind of these groups (~0u: of any) by its name, of which the first `bytes`
  * count; or NULL. */

@@ -331,21 +331,15 @@ static int run_findings_collect_predictions(const struct command *command,
 static void run_findings_add_heap_row(struct run_findings_builder *b, const struct result_table *t,
                                       uint32_t row)
 {
-    static const struct {
-        const char *text; /* with which the error begins */
-        enum finding_kind kind;
-    } errors[] = {{"double free", FINDING_DOUBLE_FREE},
-                  {"invalid free", FINDING_INVALID_FREE},
-                  {"mismatched", FINDING_MISMATCHED_FREE}};
     const struct table_cell *fault = run_findings_cell(t, row, "error"),
                             *place = run_findings_cell(t, row, "function");
     const struct table_row *is = &t->rows[row];
     int64_t blocks = run_findings_number(t, row, "unfreed_blocks"),
             bytes = run_findings_number(t, row, "unfreed_bytes");
     enum finding_kind kind = fault->is == CELL_TEXT ? FINDING_KIND_COUNT : FINDING_LEAK;
-    for (size_t i = 0; fault->is == CELL_TEXT && i < sizeof errors / sizeof *errors; i++)
-        if (strncmp(fault->text, errors[i].text, strlen(errors[i].text)) == 0)
-            kind = errors[i].kind;
+    for (unsigned i = 0; fault->is == CELL_TEXT && i < HEAP_FAULTS; i++)
+        if (heap_faults[i].text && strcmp(fault->text, heap_faults[i].text) == 0)
+            kind = heap_faults[i].kind;
     if (kind == FINDING_KIND_COUNT || (fault->is != CELL_TEXT && !blocks))
         return;
     run_findings_begin(b, kind, FINDING_CERTAIN,

@@ -2,6 +2,7 @@
  * library; or each such block (server/run/heap_totals.h). */
 #include "base/alloc.h"
 #include "server/queries/tables/heap_rows.h"
+#include "wire/finding_kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -281,13 +282,6 @@ static struct table_cell address_cell(uint64_t address)
 static void add_wrong(const struct table_view *view, struct result_table *t,
                       const struct heap_invalid_free *w)
 {
-    static const char *const faults[HEAP_FAULTS] = {
-        [HEAP_TWICE] = "double free",
-        [HEAP_NO_BLOCK] = "invalid free (not a block start)",
-        [HEAP_NEVER] = "invalid free (not an allocation)",
-        [HEAP_MALLOC_DELETE] = "mismatched: malloc + delete",
-        [HEAP_NEW_FREE] = "mismatched: new + free",
-        [HEAP_NEW_ARRAY] = "mismatched: new[] + delete or new + delete[]"};
     struct heap_allocated s = {.process = w->process, .thread = w->thread};
     struct heap_row_stack stack = heap_rows_stack(view->run, w->process, w->node);
     if (!stack.site)
@@ -298,7 +292,7 @@ static void add_wrong(const struct table_view *view, struct result_table *t,
     struct table_cell *c = add_row(view, t, 0, &s, &stack, event);
     if (!c)
         return;
-    c[FAULT] = table_cell_text(faults[w->fault]);
+    c[FAULT] = table_cell_text(heap_faults[w->fault].text);
     c[ADDRESS] = address_cell(w->address);
     if (w->before)
         c[BEFORE] = table_cell_place((struct table_place){w->process, w->before});
