@@ -2,6 +2,7 @@
 #include "clients/cli/recorded_program.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "clients/cli/blocked.h"
 #include "clients/cli/finding_options.h"
 #include "clients/cli/kill_tree.h"
@@ -104,12 +105,7 @@ void recorded_program_is_complete(pid_t program)
 
 /* ---- progress ---- */
 
-static int64_t recorded_program_now_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
+static int64_t recorded_program_now_ns(void) { return (int64_t)clock_read_ns(CLOCK_MONOTONIC); }
 
 static void recorded_program_count_events(void *user, const struct response_chunk *answer)
 {

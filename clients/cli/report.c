@@ -70,9 +70,9 @@ static void set_place(struct table_cell *cell, uint32_t process, uint64_t addres
         *cell = table_cell_place((struct table_place){process, address});
 }
 
-/* Sets the cells of the thread that holds the object.  A thread that keeps the waiter waiting in
- * another way, such as the only reader of a pipe, is named by a note.  Without an object, the thread
- * is what is awaited. */
+/* Sets the cells of the thread that holds the object.  A note names a thread that keeps the waiter
+ * waiting in another way, such as the only reader of a pipe.  Without an object, the thread is what
+ * is awaited. */
 static void set_holder(const struct wait_info *wait, struct table_cell *cells)
 {
     const struct holder_info *holder = wait->holders;

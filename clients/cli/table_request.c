@@ -1,6 +1,7 @@
 /* Table requests, made from the options of a command, and waiting for the table: progress display
  * on a terminal, cancellation by Ctrl-C, and errors. */
 #define _GNU_SOURCE
+#include "base/clock.h"
 #include "clients/cli/table_options.h"
 
 #include "base/alloc.h"
@@ -70,12 +71,7 @@ void table_progress_set_file(const char *part)
         *part_file = 0;
 }
 
-static int64_t table_progress_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
+static int64_t table_progress_now_ns(void) { return (int64_t)clock_read_ns(CLOCK_MONOTONIC); }
 
 struct table_progress {
     struct result_table *table;

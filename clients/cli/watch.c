@@ -1,5 +1,6 @@
 /* poet watch: feeds numbers that commands and files print periodically into a live run. */
 #define _GNU_SOURCE
+#include "base/clock.h"
 #include "clients/cli/number_sampler.h"
 #include "clients/cli/command_source.h"
 
@@ -145,12 +146,7 @@ static void watch_receive_stat(void *user, const struct response_chunk *answer)
     stat_info_free(&stat);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+static uint64_t now_ns(void) { return clock_read_ns(CLOCK_MONOTONIC); }
 
 static void rest_until(uint64_t ns)
 {

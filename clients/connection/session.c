@@ -2,6 +2,7 @@
 #include "clients/connection/session.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "clients/connection/install_paths.h"
 #include "wire/program_messages.h"
 #include "wire/request.h"
@@ -304,10 +305,7 @@ static void session_consider_candidate(struct session_candidate *latest, const c
     latest->begun_ns = begun_ns;
 }
 
-static uint64_t written_ns(const struct stat *st)
-{
-    return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
-}
+static uint64_t written_ns(const struct stat *st) { return timespec_ns(st->st_mtim); }
 
 /* Considers a file by the start of its run, from its header, or else by its modification time. */
 static void consider_file(void *user, const char *path)

@@ -2,6 +2,7 @@
 #include "clients/snapshot/seized_process.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "clients/snapshot/proc_file.h"
 
 #include <elf.h>
@@ -100,12 +101,7 @@ struct seizing {
     uint64_t began_ns; /* of the stop */
 };
 
-static uint64_t seizing_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
+static uint64_t seizing_now_ns(void) { return clock_read_ns(CLOCK_MONOTONIC); }
 
 static bool seizing_is_late(const struct seizing *z)
 {

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/sourcefile/source_files.h"
 
+#include "base/clock.h"
 #include "clients/symbols/safe_open.h"
 #include "base/alloc.h"
 #include "wire/text.h"
@@ -107,7 +108,7 @@ void source_files_read(struct source_file_text *file, const struct source_file_s
         return;
     }
     if (stat(file->path, &st) == 0)
-        file->changed_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+        file->changed_ns = (int64_t)timespec_ns(st.st_mtim);
     cut_lines(file, size);
 }
 

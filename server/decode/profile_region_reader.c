@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "server/decode/profile_region_reader.h"
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/alloc.h"
 #include "wire/slot.h"
@@ -63,15 +64,13 @@ void region_reader_free(struct region_reader *region)
 
 struct region_moment region_reader_now(struct tsc_clock *ticks, bool all)
 {
-    struct timespec ts;
     tsc_clock_read(ticks);
     for (int i = 0; i < 10 && tsc_clock_known() && ticks->count < 2; i++) {
         nanosleep(&(struct timespec){0, 1100000}, NULL);
         tsc_clock_read(ticks);
     }
     uint64_t counter = tsc_clock_counter();
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (struct region_moment){.ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec,
+    return (struct region_moment){.ns = clock_read_ns(CLOCK_MONOTONIC),
                                   .counter = counter,
                                   .rate = tsc_clock_rate(ticks),
                                   .all = all};
@@ -96,11 +95,9 @@ static uint64_t age_by(const struct region_reader *region, uint64_t now)
 /* (It may have been written after the moment of the look.) */
 static bool can_be(struct region_reader *region, uint64_t ticks)
 {
-    struct timespec ts;
     if (ticks <= region->age)
         return true;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    struct region_moment moment = {.ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec,
+    struct region_moment moment = {.ns = clock_read_ns(CLOCK_MONOTONIC),
                                    .counter = tsc_clock_counter()};
     bool is = ticks <= age_by(region, clock_now(region, &moment));
     region->backwards += !is;

@@ -2,6 +2,7 @@
 #include "server/decode/ring_reader.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "wire/slot.h"
 
 #include <fcntl.h>
@@ -74,16 +75,14 @@ static struct ring_moment moment_of(const struct ring_reader *ring, struct tsc_c
 {
     volatile uint32_t *clock = &ring->head->clock;
     struct ring_moment moment = {.ticks = ticks, .counter = *clock == QUEUE_CLOCK_TICKS};
-    struct timespec ts;
     tsc_clock_read(ticks);
     for (int i = 0; i < 10 && tsc_clock_known() && ticks->count < 2; i++) {
         nanosleep(&(struct timespec){0, 1100000}, NULL);
         tsc_clock_read(ticks);
     }
-    clock_gettime(CLOCK_MONOTONIC, &ts);
+    uint64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
     moment.counter = moment.counter && ticks->count >= 2;
-    moment.now = moment.counter ? tsc_clock_counter()
-                                : (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+    moment.now = moment.counter ? tsc_clock_counter() : now_ns;
     if (moment.counter)
         moment.span = tsc_clock_span(ticks, moment.now);
     return moment;

@@ -1,5 +1,7 @@
 #include "server/decode/tsc_clock.h"
 
+#include "base/clock.h"
+
 #include <time.h>
 
 bool tsc_clock_known(void)
@@ -34,13 +36,10 @@ void tsc_clock_add(struct tsc_clock *ticks, uint64_t counter, uint64_t ns)
 /* Of three tries the one in which least time passed between the two readings of the counter. */
 void tsc_clock_read(struct tsc_clock *ticks)
 {
-    struct timespec ts;
     uint64_t least = UINT64_MAX, at = 0, ns = 0;
     for (int i = 0; i < 3; i++) {
-        uint64_t before = tsc_clock_counter();
-        clock_gettime(CLOCK_MONOTONIC, &ts);
-        uint64_t after = tsc_clock_counter(),
-                 now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+        uint64_t before = tsc_clock_counter(), now = clock_read_ns(CLOCK_MONOTONIC);
+        uint64_t after = tsc_clock_counter();
         if (i == 0 && ticks->count &&
             now - ticks->points[(ticks->count - 1) % TSC_CLOCK_POINTS].ns < 1000000)
             return;

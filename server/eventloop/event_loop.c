@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "server/eventloop/event_loop.h"
 
+#include "base/clock.h"
 #include "wire/testclock.h"
 #include "wire/text.h"
 
@@ -32,12 +33,7 @@ __attribute__((constructor)) static void read_shift(void)
     loop_turn_test_shift = test_clock_of(getenv(TEST_CLOCK));
 }
 
-uint64_t loop_monotonic_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
+uint64_t loop_monotonic_ns(void) { return clock_read_ns(CLOCK_MONOTONIC); }
 
 uint64_t loop_clock_ns(void)
 {
@@ -58,10 +54,8 @@ void loop_turn_allow_reading(struct loop_share share) { turn.read_until_ns = sha
 
 static struct loop_turn_piece loop_turn_read_clocks(const char *what)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (struct loop_turn_piece){what, loop_clock_ns(),
-                                    (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec};
+    uint64_t cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+    return (struct loop_turn_piece){what, loop_clock_ns(), cpu_ns};
 }
 
 void loop_turn_set_activity(const char *what)

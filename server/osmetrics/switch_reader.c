@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "server/osmetrics/switch_reader.h"
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/alloc.h"
 #include "wire/context_switches.h"
@@ -47,12 +48,7 @@ struct switch_reader {
     uint64_t gone_ns; /* when the process became another program; 0: it has not */
 };
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+static uint64_t now_ns(void) { return clock_read_ns(CLOCK_MONOTONIC); }
 
 /* ---- opening ---- */
 

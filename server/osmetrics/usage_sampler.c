@@ -2,6 +2,7 @@
 #include "server/osmetrics/usage_sampler.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/map.h"
 #include "server/osmetrics/poll_sets.h"
 #include "server/osmetrics/proc_files.h"
@@ -434,12 +435,7 @@ static uint64_t next_of(const struct usage_sampler *s, uint64_t was_ns, uint64_t
     return now_ns + (rest > often_ns ? rest : often_ns);
 }
 
-static uint64_t spent_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
+static uint64_t spent_ns(void) { return clock_read_ns(CLOCK_THREAD_CPUTIME_ID); }
 
 static uint64_t sampler_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
 

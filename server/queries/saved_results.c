@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "server/queries/saved_results.h"
 
+#include "base/clock.h"
 #include "server/queries/result_file.h"
 
 #include <stdlib.h>
@@ -37,14 +38,14 @@ static bool saved_results_file(const struct run *run, struct result_file *file)
     if (!saved_results_apply(run) || !run_file_stamp(run, &trace) ||
         stat("/proc/self/exe", &server) < 0)
         return false;
-    struct saved_results_origin origin = {
-        .begin_ns = run->clock.wall_ns,
-        .first = order_first(run->order),
-        .count = order_count(run->order),
-        .trace_bytes = trace.bytes,
-        .server_bytes = (uint64_t)server.st_size,
-        .trace_changed_ns = trace.changed_ns,
-        .server_changed_ns = (int64_t)server.st_mtim.tv_sec * 1000000000 + server.st_mtim.tv_nsec};
+    struct saved_results_origin origin = {.begin_ns = run->clock.wall_ns,
+                                          .first = order_first(run->order),
+                                          .count = order_count(run->order),
+                                          .trace_bytes = trace.bytes,
+                                          .server_bytes = (uint64_t)server.st_size,
+                                          .trace_changed_ns = trace.changed_ns,
+                                          .server_changed_ns =
+                                              (int64_t)timespec_ns(server.st_mtim)};
     *file = (struct result_file){.path = result_file_path(run->file.path),
                                  .identity = XXH3_64bits(&origin, sizeof origin),
                                  .mode = trace.mode & 0666};

@@ -6,6 +6,7 @@
 #ifndef SERVER_RUN_RUN_H
 #define SERVER_RUN_RUN_H
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "config/target.h"
 #include "server/order/order.h"
@@ -64,12 +65,7 @@ struct run_clock {
     int64_t ended_ns;
 };
 
-static inline int64_t run_clock_read_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
+static inline int64_t run_clock_read_ns(clockid_t clock) { return (int64_t)clock_read_ns(clock); }
 
 /* Begins the run, with one moment on both clocks of its first program.  Reads this host's wall
  * clock once to determine how far the run is; it may be set to another time later. */

@@ -2,6 +2,7 @@
 #include "server/tracefile/tracefile.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "server/tracefile/checkpoints.h"
 #include "server/tracefile/file_space.h"
 #include "server/tracefile/restart_points.h"
@@ -96,8 +97,7 @@ const char *tracefile_head_error(const uint8_t *head)
 static struct tracefile_stamp tracefile_stamp_of(const struct stat *st)
 {
     return (struct tracefile_stamp){.bytes = (uint64_t)st->st_size,
-                                    .changed_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 +
-                                                  st->st_mtim.tv_nsec,
+                                    .changed_ns = (int64_t)timespec_ns(st->st_mtim),
                                     .mode = st->st_mode};
 }
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/core/lifecycle.h"
 
+#include "base/clock.h"
 #include "clients/libpoet/core/child_preload.h"
 #include "clients/libpoet/core/environment.h"
 #include "clients/libpoet/core/foreign_threads.h"
@@ -142,7 +143,7 @@ static void lifecycle_encode_hello(struct encoder *out)
         .pid = (uint32_t)getpid(),
         .instance = tracer.process.instance,
         .clock_ns = tracer_clock_now(),
-        .wall_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec};
+        .wall_ns = timespec_ns(wall)};
     size_t size = lifecycle_read_arguments(&hello.argument_count);
     encoder_begin_message(out, MESSAGE_HELLO);
     encode_hello(out, &hello);
@@ -387,11 +388,9 @@ static _Atomic bool lifecycle_is_trying;
 
 uint32_t lifecycle_retry(void)
 {
-    struct timespec ts;
     if (!seccomp_allows(ALLOWED_CONNECTING))
         return 0;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-    uint64_t now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+    uint64_t now = clock_read_ns(CLOCK_MONOTONIC_COARSE);
     uint64_t before = atomic_load_explicit(&lifecycle_last_try, memory_order_relaxed);
     if (before == 0)
         atomic_compare_exchange_strong(&lifecycle_last_try, &before,

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/core/thread_usage.h"
 
+#include "base/clock.h"
 #include "clients/libpoet/core/seccomp_allowed.h"
 #include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/core/tracer_clock.h"
@@ -25,7 +26,7 @@ static uint64_t thread_usage_cpu_ns(void)
 {
     struct timespec ran;
     bool known = clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran) == 0;
-    return known ? (uint64_t)ran.tv_sec * 1000000000u + (uint64_t)ran.tv_nsec : 0;
+    return known ? timespec_ns(ran) : 0;
 }
 
 void thread_usage_begin_main(void) { before_ns = thread_usage_cpu_ns(); }

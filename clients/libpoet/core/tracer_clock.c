@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/core/tracer_clock.h"
 
+#include "base/clock.h"
 #include "clients/libpoet/core/environment.h"
 #include "base/likely.h"
 #include "clients/libpoet/core/tracer.h"
@@ -102,8 +103,7 @@ uint64_t tracer_clock_now(void)
         clock_gettime(CLOCK_MONOTONIC, &ts);
     else
         syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &ts);
-    return test_clock_shown(&tracer_clock_shift,
-                            (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec);
+    return test_clock_shown(&tracer_clock_shift, timespec_ns(ts));
 }
 
 const char *tracer_clock_host(void) { return tracer_clock_shift.host; }

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/heap/alloc_hooks.h"
 
+#include "base/clock.h"
 #include "base/likely.h"
 #include "clients/libpoet/unwind/unwind_rules.h"
 #include "clients/libpoet/next_symbol.h"
@@ -263,12 +264,7 @@ static void **alloc_hook_page;
 static bool alloc_hook_begun; /* it is known whether anything is counted */
 
 /* Returns the approximate time, without reading a counter: that of the system's clock ticks. */
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+static uint64_t now_ns(void) { return clock_read_ns(CLOCK_MONOTONIC_COARSE); }
 
 /* Returns NULL if nothing must be counted; otherwise the calling thread is inside. */
 static inline void *alloc_hook_enter(struct alloc_hook_state *mine)

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/ipc/ipc_entries.h"
 
+#include "base/clock.h"
 #include "clients/libpoet/next_symbol.h"
 #include "clients/libpoet/poet.h"
 
@@ -82,5 +83,5 @@ uint64_t now_ns(void)
         return __atomic_add_fetch(&looks_shut, SHUT_STEP_NS, __ATOMIC_RELAXED);
     syscall(SYS_clock_gettime, CLOCK_MONOTONIC,
             &now); /* (the C library's may read a forbidden counter) */
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return timespec_ns(now);
 }

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/cpu_clock.h"
 
+#include "base/clock.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/tracer_clock.h"
 
@@ -17,7 +18,7 @@ static uint64_t cpu_clock_read_ns(void)
     int saved = errno;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
     errno = saved;
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+    return timespec_ns(ts);
 }
 
 static uint64_t cpu_clock_timestamp(const struct traced_thread *t)

@@ -1,5 +1,6 @@
 /* Off-CPU time of a thread, from its CPU clock, which is read after gaps only. */
 #define _GNU_SOURCE
+#include "base/clock.h"
 #include "clients/libpoet/profile/call_stack.h"
 
 #include "clients/libpoet/core/seccomp_allowed.h"
@@ -18,12 +19,7 @@ struct cpu_gap_sample {
     uint64_t ticks, ns, cpu;
 };
 
-static uint64_t cpu_gap_cpu_now(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
+static uint64_t cpu_gap_cpu_now(void) { return clock_read_ns(CLOCK_THREAD_CPUTIME_ID); }
 
 static struct cpu_gap_sample cpu_gap_read_clocks(const struct thread_profile *m)
 {
