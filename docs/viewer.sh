@@ -34,7 +34,7 @@ done
 mkdir -p config/poet
 printf '[view]\nwidth=1200\nheight=560\npanel=true\n' >config/poet/view.conf
 
-printf '%s\n' 'action time 0; action end' 'action follow' "action select $(number sem_post full)" "action select $(number acquired empty) second" 'state selection drawn' 'await seen' quit >script
+printf '%s\n' 'action time 0; action end' "action select $(number sem_post full)" "action select $(number acquired empty) second" 'state selection drawn' 'await seen' quit >script
 poet view pc.poet --script script &
 until [ -s drawn ]; do sleep 0.1; done
 sleep 2 # until GTK has faded its buttons in

@@ -204,8 +204,10 @@ static bool diagram_range_cut(const struct command *command, struct event_diagra
 {
     const struct event_info *e = p->to.is == TABLE_AT_NS ? diagram_range_last_before(p)
                                                          : diagram_range_find_event(p, p->to.event);
+    if (!e && p->may_be_empty)
+        diagram_range_trim(p, INT32_MIN);
     if (!e)
-        return diagram_range_fail_at_end(command, p);
+        return p->may_be_empty || diagram_range_fail_at_end(command, p);
     if (p->by_time) {
         diagram_range_trim(p, e->column);
         return true;

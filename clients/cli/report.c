@@ -434,8 +434,12 @@ static int report_make_text(const struct table_settings *o, struct command_sourc
 static bool report_request_diagram(const struct table_settings *o, struct command_source *subject,
                                    struct event_diagram *picture, bool *part)
 {
-    *picture = (struct event_diagram){
-        .command = o->command, .from = o->from, .to = o->to, .fold = 0, .labels = LABELS_NAME};
+    *picture = (struct event_diagram){.command = o->command,
+                                      .from = o->from,
+                                      .to = o->to,
+                                      .fold = 0,
+                                      .labels = LABELS_NAME,
+                                      .may_be_empty = true};
     bool range = diagram_range_is_set(picture);
     *part = !range && subject->source.book.run.events > WEBPAGE_EVENTS;
     picture->last = *part ? REPORT_COLUMNS : 0;
@@ -455,6 +459,18 @@ static bool report_request_diagram(const struct table_settings *o, struct comman
     return event_diagram_request(o->command, picture, subject);
 }
 
+/* Returns what the page says about its diagram; part: it is the end of the range, or of the run. */
+static const char *report_diagram_note(const struct table_settings *o,
+                                       const struct event_diagram *picture, bool part)
+{
+    bool range = o->from.is || o->to.is;
+    return range && !picture->window.event_count
+               ? "\nNo event is in the range: the diagram is empty\n"
+           : !part ? ""
+           : range ? "\nThe diagram shows the end of the range; all of it: poet view\n"
+                   : "\nThe diagram shows the end of the run; all of it: poet view\n";
+}
+
 /* Writes the text and the diagram as one web page. */
 static int report_write_html(const struct table_settings *o, struct command_source *subject,
                              const char *text)
@@ -463,11 +479,7 @@ static int report_write_html(const struct table_settings *o, struct command_sour
     bool part;
     int status = EXIT_FAILED;
     if (report_request_diagram(o, subject, &picture, &part)) {
-        char *page = xasprintf("%s%s%s%s", text, part ? "\nThe diagram shows the end of the " : "",
-                               !part                    ? ""
-                               : o->from.is || o->to.is ? "range"
-                                                        : "run",
-                               part ? "; all of it: poet view\n" : "");
+        char *page = xasprintf("%s%s", text, report_diagram_note(o, &picture, part));
         status = diagram_output_add_page(o->command, &picture, subject, page, false, o->file);
         free(page);
     }

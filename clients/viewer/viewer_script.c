@@ -38,13 +38,21 @@ struct viewer_script {
     bool watching;
 };
 
-enum script_result { SCRIPT_DONE, SCRIPT_AGAIN, SCRIPT_UNKNOWN }; /* again: to be repeated */
+enum script_result {
+    SCRIPT_DONE,
+    SCRIPT_AGAIN, /* to be repeated */
+    SCRIPT_UNKNOWN,
+    SCRIPT_DISABLED /* an action that is not possible now */
+};
 
 static enum script_result script_known(bool known) { return known ? SCRIPT_DONE : SCRIPT_UNKNOWN; }
 
 static enum script_result script_action(struct viewer_script *s, const struct script_command *c)
 {
     const char *argument = c->text + strlen(c->words[1]);
+    GAction *action = g_action_map_lookup_action(G_ACTION_MAP(s->view->window), c->words[1]);
+    if (action && !g_action_get_enabled(action))
+        return SCRIPT_DISABLED;
     return script_known(
         action_arguments_perform(s->view, c->words[1], argument + (*argument == ' ')));
 }
@@ -149,8 +157,9 @@ static bool viewer_script_run_command(struct viewer_script *s, const char *text)
     for (size_t i = 0; i < G_N_ELEMENTS(script_verbs); i++)
         if (strcmp(script_verbs[i].name, words[0]) == 0)
             result = script_verbs[i].run(s, &command);
-    if (result == SCRIPT_UNKNOWN)
-        fprintf(stderr, "poet view: --script: %s: unknown command\n", text);
+    if (result == SCRIPT_UNKNOWN || result == SCRIPT_DISABLED)
+        fprintf(stderr, "poet view: --script: %s: %s\n", text,
+                result == SCRIPT_UNKNOWN ? "unknown command" : "not available now");
     g_strfreev(words);
     return result != SCRIPT_AGAIN;
 }

@@ -240,10 +240,13 @@ static void findings_table_check_critical_path(struct finding_rows *hinting,
     const struct intervals *all = view->measured;
     struct finding_path_part *by = xcalloc(all->thread_count + 1, sizeof *by);
     uint32_t most = 0;
+    int64_t length = 0;
     for (size_t i = 0; i < path->count; i++) {
         const struct path_piece *p = &path->pieces[i];
-        int64_t ns = p->to_ns - p->from_ns;
+        int64_t from_ns = p->from_ns > view->from_ns ? p->from_ns : view->from_ns,
+                ns = p->to_ns > from_ns ? p->to_ns - from_ns : 0;
         uint32_t thread = (uint32_t)(intervals_for_thread(all, p->thread) - all->threads);
+        length += ns;
         by[thread].ns += ns;
         if (ns > by[thread].longest_ns) {
             by[thread].longest_ns = ns;
@@ -253,7 +256,6 @@ static void findings_table_check_critical_path(struct finding_rows *hinting,
             most = thread;
     }
     const struct finding_path_part *h = &by[most];
-    int64_t length = critical_path_length(path);
     if (all->thread_count > 2 && h->ns >= FEW_NS && (double)h->ns > PATH_SHARE * (double)length &&
         table_wants(view, all->threads[most].thread)) {
         struct table_cell *cells =
