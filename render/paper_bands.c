@@ -1,9 +1,18 @@
 #include "render/paper_bands.h"
 
+#include "base/alloc.h"
+#include "render/band_rows.h"
+#include "render/painter.h"
+#include "render/text_cache.h"
+
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define MARGIN_PT 28.0
 #define BETWEEN_PT 12.0 /* between bands */
+#define NOTE_PT 9.0 /* height of the line below a band, */
+#define NOTE_SIZE_PT 6.0 /* and of its text */
 #define LEAST_SCALE 0.75
 #define NAMES_MOST 0.6  /* maximum share of the page's width */
 
@@ -32,11 +41,76 @@ static struct paper_bands one_page(const struct scene *scene, const struct docum
     return bands;
 }
 
+/* ---- one band ---- */
+
+struct paper_band {
+    uint32_t end; /* the column after its last one */
+    double from_pt, to_pt;
+    bool *kept; /* by row; NULL: all are */
+    uint32_t rows; /* number of kept rows */
+    bool torn; /* a deadlock cycle continues in the next band */
+};
+
+/* Returns the band that begins with the i-th column; paper_band_free() frees it. */
+static struct paper_band paper_band_at(const struct scene *scene, const struct document_options *o,
+                                       const struct paper_bands *bands, uint32_t i)
+{
+    struct paper_band band = {
+        .end = i, .from_pt = scene->names_pt, .to_pt = scene->width_pt, .rows = scene->row_count};
+    const struct scene_column *c = scene->columns;
+    if (i < scene->column_count) {
+        band.end = i + paper_bands_columns(scene, bands, i);
+        band.from_pt = i ? c[i].x_pt - c[i].left_pt : band.from_pt;
+        band.to_pt =
+            band.end < scene->column_count ? c[band.end].x_pt - c[band.end].left_pt : band.to_pt;
+        band.torn = band.end < scene->column_count && c[band.end].break_cost >= BREAK_IN_DEADLOCK;
+    }
+    band.to_pt = fmin(band.to_pt, band.from_pt + bands->columns_pt);
+    if (bands->narrow) {
+        band.kept = xcalloc(scene->row_count + 1, sizeof *band.kept);
+        band.rows = band_rows_find(scene, &o->selection, band.from_pt, band.to_pt, band.kept);
+    }
+    return band;
+}
+
+static void paper_band_free(struct paper_band *band) { free(band->kept); }
+
+static bool paper_band_is_noted(const struct scene *scene, const struct paper_bands *bands,
+                                const struct paper_band *band)
+{
+    return bands->narrow && (band->rows < scene->row_count || band->torn);
+}
+
+/* Returns the distance from a band to the next one. */
+static double paper_band_height(const struct scene *scene, const struct paper_bands *bands,
+                                const struct paper_band *band)
+{
+    double left_out = (scene->row_count - band->rows) * scene->row_pt;
+    return bands->band_pt - left_out + (paper_band_is_noted(scene, bands, band) ? NOTE_PT : 0);
+}
+
+/* ---- cutting ---- */
+
+/* Returns the width of the widest deadlock cycle, with the columns at both ends. */
+static double paper_bands_widest_cycle(const struct scene *scene)
+{
+    const struct scene_column *c = scene->columns;
+    double widest = 0;
+    for (uint32_t i = 1, end; i < scene->column_count; i = end + 1) {
+        for (end = i; end < scene->column_count && c[end].break_cost >= BREAK_IN_DEADLOCK; end++)
+            ;
+        if (end > i)
+            widest = fmax(widest, c[end - 1].x_pt + c[end - 1].right_pt -
+                                      (c[i - 1].x_pt - c[i - 1].left_pt));
+    }
+    return widest;
+}
+
 /* Returns one page of the requested width, as high as its bands are together. */
 static struct paper_bands paper_bands_wrap_to_width(const struct scene *scene,
                                                     const struct document_options *o)
 {
-    double width = o->width_pt;
+    double width = o->width_pt, cycle = paper_bands_widest_cycle(scene), height = 0, last = 0;
     struct paper_bands bands = {.width_pt = width,
                                 .rows = scene->row_count,
                                 .down = 1,
@@ -44,12 +118,24 @@ static struct paper_bands paper_bands_wrap_to_width(const struct scene *scene,
     bands.scale = o->wrap_scale > 0 ? o->wrap_scale : 1;
     if (scene->names_pt * bands.scale > width * NAMES_MOST)
         bands.scale = width * NAMES_MOST / scene->names_pt;
+    double whole = width / (scene->names_pt + cycle); /* the scale at which the cycle fits */
+    if (whole < bands.scale && whole >= LEAST_SCALE * bands.scale)
+        bands.scale = whole;
     bands.columns_pt = width / bands.scale - scene->names_pt;
-    for (uint32_t i = 0; i < scene->column_count; i += paper_bands_columns(scene, &bands, i))
+    bands.narrow = paper_bands_columns(scene, &bands, 0) < scene->column_count;
+    for (uint32_t i = 0; i < scene->column_count;) {
+        struct paper_band band = paper_band_at(scene, o, &bands, i);
+        last = paper_band_height(scene, &bands, &band);
+        height += last;
         bands.first++;
+        i = band.end;
+        paper_band_free(&band);
+    }
+    height += bands.first ? -last : 0;
+    bands.height_pt =
+        (scene->height_pt + height + (bands.first ? last - bands.band_pt : 0)) * bands.scale;
     bands.first = bands.first ? bands.first : 1;
     bands.others = 1;
-    bands.height_pt = (scene->height_pt + (bands.first - 1) * bands.band_pt) * bands.scale;
     return bands;
 }
 
@@ -173,21 +259,11 @@ unsigned paper_bands_pages(const struct scene *scene, const struct paper_bands *
 
 /* ---- painting ---- */
 
-/* Paints the columns from the i-th on, moved next to the names, and the part's rows, moved up. */
-static void paint_band(cairo_t *cr, const struct scene *scene, const struct document_options *o,
-                       const struct paper_bands *bands, uint32_t i, struct paint_part part,
-                       struct svg *svg)
+/* Paints a part of the band's rows, moved up, and its columns moved next to the names. */
+static void paint_rows(cairo_t *cr, const struct scene *scene, const struct document_options *o,
+                       struct paint_part part, struct svg *svg)
 {
     struct paint_theme theme = o->theme;
-    part.from_pt = scene->names_pt;
-    part.to_pt = scene->width_pt;
-    if (i < scene->column_count) {
-        uint32_t end = i + paper_bands_columns(scene, bands, i);
-        const struct scene_column *c = scene->columns;
-        part.from_pt = i ? c[i].x_pt - c[i].left_pt : part.from_pt;
-        part.to_pt = end < scene->column_count ? c[end].x_pt - c[end].left_pt : part.to_pt;
-    }
-    part.to_pt = fmin(part.to_pt, part.from_pt + bands->columns_pt);
     struct paint_part names = part;
     names.to_pt = names.from_pt;
     cairo_save(cr);
@@ -198,8 +274,65 @@ static void paint_band(cairo_t *cr, const struct scene *scene, const struct docu
     cairo_translate(cr, -(part.from_pt - scene->names_pt), 0);
     scene_paint(cr, scene, &theme, &part, &o->selection);
     if (svg && o->title_of)
-        svg_marks(svg, cr, scene, part.from_pt, part.to_pt, o->title_of, o->context);
+        svg_marks(svg, cr, scene, &part, o->title_of, o->context);
     cairo_restore(cr);
+}
+
+/* Paints a band without the rows that have nothing in it: all adjacent kept rows at once. */
+static void paint_kept_rows(cairo_t *cr, const struct scene *scene,
+                            const struct document_options *o, const struct paper_band *band,
+                            struct paint_part part, struct svg *svg)
+{
+    uint32_t last = part.last_row, above = 0;
+    for (uint32_t row = part.first_row; row < last; row = part.last_row) {
+        part.first_row = part.last_row = row;
+        while (part.last_row < last && band->kept[part.last_row])
+            part.last_row++;
+        if (part.last_row == row) {
+            part.last_row++;
+            continue;
+        }
+        cairo_save(cr);
+        cairo_translate(cr, 0, above * scene->row_pt);
+        paint_rows(cr, scene, o, part, svg);
+        cairo_restore(cr);
+        above += part.last_row - part.first_row;
+    }
+}
+
+/* Says below a band what it leaves out, and that a deadlock cycle continues. */
+static void paint_band_note(cairo_t *cr, const struct scene *scene,
+                            const struct document_options *o, const struct paper_band *band)
+{
+    struct painter p = {.cr = cr, .scene = scene, .theme = &o->theme, .alpha = 1};
+    uint32_t left_out = scene->row_count - band->rows;
+    double x = 0, y = scene->top_pt + band->rows * scene->row_pt;
+    char text[96];
+    snprintf(text, sizeof text, "%u line%s left out: nothing here", left_out,
+             left_out == 1 ? "" : "s");
+    if (left_out) {
+        painter_color(&p, (struct target_color){0.35, 0.35, 0.35});
+        painter_text(&p, x, y, text, NOTE_SIZE_PT, false);
+        x += text_cache_width(NULL, text, NOTE_SIZE_PT, false) + 8;
+    }
+    if (band->torn) {
+        painter_color(&p, PAINTER_RED);
+        painter_text(&p, x, y, "the deadlock continues below", NOTE_SIZE_PT, false);
+    }
+}
+
+static void paint_band(cairo_t *cr, const struct scene *scene, const struct document_options *o,
+                       const struct paper_bands *bands, const struct paper_band *band,
+                       struct paint_part part, struct svg *svg)
+{
+    part.from_pt = band->from_pt;
+    part.to_pt = band->to_pt;
+    if (band->kept)
+        paint_kept_rows(cr, scene, o, band, part, svg);
+    else
+        paint_rows(cr, scene, o, part, svg);
+    if (paper_band_is_noted(scene, bands, band))
+        paint_band_note(cr, scene, o, band);
 }
 
 /* Paints the title at its place, and what is below the rows moved down by `by`. */
@@ -234,16 +367,21 @@ void paper_bands_paint(cairo_t *cr, const struct scene *scene, const struct docu
     cairo_scale(cr, bands->scale, bands->scale);
     if (scene->vertical)
         painter_rotate(cr);
-    double down = 0;
+    double down = 0, last = bands->band_pt;
     for (unsigned k = 0; k < (first ? bands->first : bands->others); k++) {
         if (k && i >= scene->column_count)
             break;
+        struct paper_band band = paper_band_at(scene, o, bands, i);
+        down += k ? last : 0;
         cairo_save(cr);
-        cairo_translate(cr, 0, down = k * bands->band_pt);
-        paint_band(cr, scene, o, bands, i, part, svg);
+        cairo_translate(cr, 0, down);
+        paint_band(cr, scene, o, bands, &band, part, svg);
         cairo_restore(cr);
-        i += paper_bands_columns(scene, bands, i);
+        last = paper_band_height(scene, bands, &band);
+        i = band.end;
+        paper_band_free(&band);
     }
+    down += last - bands->band_pt;
     down -= (scene->row_count - (part.last_row - part.first_row)) * scene->row_pt;
     paint_notes(cr, scene, o, down, first && y == 0);
     cairo_restore(cr);

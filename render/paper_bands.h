@@ -2,7 +2,10 @@
  * with the names of its rows, and the bands are distributed over pages. A band ends between two
  * columns where a break cuts least: deadlock cycles and texts stay whole if they fit a band, and as
  * few arrows as possible are cut. Rows, if they do not all fit a page, are cut evenly. A vertical
- * drawing is cut into pages only. */
+ * drawing is cut into pages only.
+ *
+ * On one page as high as needed, rows with nothing in a band are left out of it; a line below it
+ * says so, and whether a deadlock cycle continues in the next band. */
 #ifndef RENDER_PAPER_BANDS_H
 #define RENDER_PAPER_BANDS_H
 
@@ -21,6 +24,7 @@ struct paper_bands {
      * pages */
     unsigned first, others;
     double band_pt; /* distance of bands, in points of the scene */
+    bool narrow; /* rows with nothing in a band are left out: bands have different heights */
 };
 
 struct paper_bands paper_bands_cut(const struct scene *scene,

@@ -70,13 +70,15 @@ void svg_close(struct svg *svg)
     text_cache_divert(NULL, NULL);
 }
 
-void svg_marks(struct svg *svg, cairo_t *cr, const struct scene *scene, double from, double to,
+void svg_marks(struct svg *svg, cairo_t *cr, const struct scene *scene,
+               const struct paint_part *part,
                char *(*words)(void *context, const struct scene_mark *mark), void *context)
 {
     double radius = (SCENE_MARK_PT / 2 + 2) * scale_of(cr);
     for (uint32_t i = 0; i < scene->mark_count; i++) {
         const struct scene_mark *mark = &scene->marks[i];
-        if (mark->x_pt < from || mark->x_pt > to || is_clipped(cr, mark->x_pt, mark->y_pt, 0, 0))
+        if (mark->x_pt < part->from_pt || mark->x_pt > part->to_pt || mark->row < part->first_row ||
+            mark->row >= part->last_row || is_clipped(cr, mark->x_pt, mark->y_pt, 0, 0))
             continue;
         struct svg_mark m = {mark->x_pt, mark->y_pt, radius, words(context, mark)};
         cairo_user_to_device(cr, &m.x, &m.y);

@@ -39,18 +39,30 @@ until_true finished ring.poet
 # The events of the cycle: each request, and where the requested lock was acquired.
 poet blocked ring.poet --json | jq -r '.blocked[] | select(.type == "acquire") | .event, .held_by[].acquired_event' | sort -u >cycle
 is "the deadlock cycle has six events" "$(wc -l <cycle)" 6
-# The marks of an SVG have their event in the title. A band is as high as its rows are together: 8 rows of 26 points.
+# The marks of an SVG have their event in the title; each band begins with the name of the first line.
+export_svg() { poet export "$1" --labels name --no-title --no-legend --width $2 --wrap -o ring.svg; }
 bands() { # bands WIDTH: the number of the bands in which events of the cycle are
-    poet export ring.poet --labels name --no-title --no-legend --width $1 --wrap -o ring.svg
+    export_svg ring.poet $1
+    sed -n 's/.*<text [^>]*y="\([0-9.]*\)"[^>]*>T:main<.*/\1/p' ring.svg | sort -n >tops
     sed -n 's/.*<circle cx="[0-9.]*" cy="\([0-9.]*\)".*(\([0-9]*:[0-9]*\)).*/\2 \1/p' ring.svg | sort >marks
-    grep -F -w -f cycle marks | awk -v high=$(band) '{ print int($2 / high) }' | sort -u | wc -l
+    grep -F -w -f cycle marks |
+        awk 'NR == FNR { top[NR] = $1; n = NR; next } { i = n; while (i > 1 && $2 < top[i] - 10) i--; print i }' tops - | sort -u | wc -l
 }
-# The distance of bands: that of the names of one line.
-band() { sed -n 's/.*<text [^>]*y="\([0-9.]*\)"[^>]*>T:main<.*/\1/p' ring.svg | sort -n | awk 'NR == 2 { print $1 - last } { last = $1 }'; }
 for width in 90mm 100mm 110mm 120mm 130mm; do
     is "at $width the cycle is in one band" "$(bands $width)" 1
     texts=$(grep -o '>requests M:[^<]*<' ring.svg | sort)
     is "at $width each text is drawn once" "$texts" "$(sort -u <<<"$texts")"
     is "at $width all texts are drawn" "$(wc -l <<<"$texts")" 3
 done
+
+# ---- lines with nothing in a band, and a cycle that does not fit ----
+export_svg ring.poet 110mm
+first=$(sed -n 's/.*>\([0-9]*\) lines\? left out: nothing here<.*/\1/p' ring.svg | head -n 1)
+names() { grep -o ">$1<" ring.svg | wc -l; }
+check "the first band leaves out the locks, which no thread has requested yet, and says so" test "${first:-0}" -ge 3
+check "a lock is named in fewer bands than a thread that waits through all" test "$(names 'M:account\[0\]')" -lt "$(names T:main)"
+is "each lock is named in the band with the cycle" "$(for i in 0 1 2; do names "M:account\[$i\]"; done | sort -u | grep -c '^0')" 0
+is "no cycle is torn there" "$(grep -c 'the deadlock continues' ring.svg)" 0
+export_svg ring.poet 45mm 2>errors
+check "a band that tears the cycle says that it continues" test "$(grep -c 'the deadlock continues below' ring.svg)" -ge 1
 done_testing

@@ -1,6 +1,7 @@
 /* Paper sizes and widths, as options name them, and the paper of a diagram. */
 #define _GNU_SOURCE
 #include "clients/cli/paper_size.h"
+#include "render/band_rows.h"
 #include "render/paper_bands.h"
 #include "tests/unit/unit.h"
 
@@ -204,6 +205,39 @@ static void a_deadlock_cycle_stays_whole_if_it_fits(void **state)
     assert_int_equal(columns_of_band(&d, 0), 6); /* it does not fit: as little of it as possible */
 }
 
+/* ---- rows of a band ---- */
+
+static void a_band_has_the_rows_with_something_in_it(void **state)
+{
+    struct scene_row rows[4] = {{.y_pt = 10}, {.y_pt = 20}, {.y_pt = 30}, {.y_pt = 40}};
+    struct scene_segment segments[] = {{.row = 0, .from_pt = 0, .to_pt = 50, .style = STYLE_SOLID},
+                                       {.row = 1, .from_pt = 50, .to_pt = 99},
+                                       {.row = 2, .from_pt = 60, .to_pt = 99, .style = STYLE_END}};
+    /* from the first row at x 40 to the last one at x 80 */
+    struct scene_link link = {.x0_pt = 40, .y0_pt = 10, .x1_pt = 80, .y1_pt = 40};
+    struct scene scene = {.rows = rows,
+                          .row_count = 4,
+                          .row_pt = 10,
+                          .segments = segments,
+                          .segment_count = 3,
+                          .links = &link,
+                          .link_count = 1};
+    struct paint_selection selection = {0};
+    bool kept[4];
+    (void)state;
+    assert_int_equal(band_rows_find(&scene, &selection, 0, 30, kept), 1);
+    assert_true(kept[0]);
+    assert_int_equal(band_rows_find(&scene, &selection, 30, 55, kept), 2); /* the link goes down */
+    assert_true(kept[0] && kept[1]);
+    assert_int_equal(band_rows_find(&scene, &selection, 82, 99, kept), 1);
+    assert_true(kept[2]);
+    scene.tick_count = 1; /* the ruler is above the first row */
+    assert_int_equal(band_rows_find(&scene, &selection, 82, 99, kept), 2);
+    scene.tick_count = 0;
+    assert_int_equal(band_rows_find(&scene, &selection, 100, 200, kept), 4); /* nothing is there */
+    assert_true(kept[0] && kept[1] && kept[2] && kept[3]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +250,7 @@ int main(void)
         cmocka_unit_test(a_diagram_that_is_cut_must_be_asked_for),
         cmocka_unit_test(a_band_ends_where_a_break_cuts_least),
         cmocka_unit_test(a_deadlock_cycle_stays_whole_if_it_fits),
+        cmocka_unit_test(a_band_has_the_rows_with_something_in_it),
     };
     return cmocka_run_group_tests_name("paper", tests, NULL, NULL);
 }
