@@ -17,7 +17,7 @@
 struct event_diagram {
     const struct command *command; /* for messages about options */
     struct table_end from, to; /* open: not requested */
-    bool may_be_empty; /* a range without events is no error: the window is empty */
+    bool may_be_empty; /* a range without events is not reported: the window is empty */
     struct event_id around; /* line 0: not requested */
     unsigned last; /* columns at the end, 0: not requested */
     const char *text; /* around the first event with this annotation */

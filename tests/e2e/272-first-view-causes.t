@@ -1,6 +1,6 @@
 #!/bin/bash
-# The first view names causes that no traced wait shows: a thread asleep in an untraced call, the sender for whose messages
-# receivers wait, an order that no synchronization enforces.
+# The first view names causes that no traced wait shows: a thread asleep in an untraced call, the sender of the messages that
+# receivers wait for, an order that no synchronization enforces.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 . "$root/tests/e2e/display.sh"

@@ -40,7 +40,7 @@ enum finding_row_kind {
     FINDING_ROW_RETAKEN,  /* waits in which another thread acquired it more than once */
     FINDING_ROW_PREEMPTED, /* waits for a lock of a holder that was displaced by another thread */
     FINDING_ROW_KEEPER,   /* the thread that other threads mostly wait for */
-    FINDING_ROW_SENDER,   /* the thread for whose messages receivers mostly wait */
+    FINDING_ROW_SENDER,   /* the thread that sends what receivers mostly wait for */
     FINDING_ROW_NOTHING,  /* threads that wait again immediately after each wake-up */
     FINDING_ROW_CLOCK,    /* waits that timed out */
     FINDING_ROW_ONE,      /* threads created one after the other */
