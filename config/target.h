@@ -79,6 +79,7 @@ struct target_line_type {
      * requested */
     bool everywhere;
     bool inherited; /* only processes that inherit such an object from its creator can use it */
+    bool by_kernel; /* the kernel may wake its waiters, too, at the end of an asynchronous call */
     /* a program that need not be in the trace starts several at once; identified by their names */
     bool launched;
     bool remote; /* such objects lead to other hosts */

@@ -27,7 +27,8 @@ enum diagnosis_uncertainty {
     UNCERTAIN_UNTRACED = 8, /* some threads or calls are not traced */
     UNCERTAIN_PAST = 16, /* not all recorded events have been examined */
     UNCERTAIN_TYPES = 32, /* the description does not say which types wake them */
-    UNCERTAIN_MEMORY = 64 /* processes that are not traced may map the memory of the object */
+    UNCERTAIN_MEMORY = 64, /* processes that are not traced may map the memory of the object */
+    UNCERTAIN_KERNEL = 128 /* the kernel may wake them, at the end of an asynchronous call */
 };
 
 /* The way in which a thread keeps another one from resuming: what it did at the event that a
@@ -47,13 +48,16 @@ enum hold_kind {
     /* was to help at the barrier, but is a thread of the process that forked: the runtime in the
      * child takes it for its own.  It only says why. */
     HOLD_TEAM,
+    /* acquired the mutex that a wait for a condition variable acquires again before it returns, and
+     * of which the event is */
+    HOLD_MUTEX,
     HOLD_KINDS
 };
 
 /* Returns whether only that thread can end the wait. */
 static inline bool hold_is_of_lock(unsigned how)
 {
-    return how <= HOLD_AT_FORK || how == HOLD_LOADER || how == HOLD_TASK;
+    return how <= HOLD_AT_FORK || how == HOLD_LOADER || how == HOLD_TASK || how == HOLD_MUTEX;
 }
 
 /* A thread that must release something before another one resumes. */
@@ -128,8 +132,10 @@ struct diagnosis_info {
     uint32_t waker_type; /* code; 0: none */
     uint8_t waker_relation; /* RELATION_CODE: of the waker to the wait; 0: none */
     uint8_t went_on; /* enum wake_effect: did a thread resume after it? */
-    /* the only thread that resumed after it, and that waits there again; 0: there is none such */
+    /* the only thread that resumed after it, and that waits there again, or does not although the
+     * event woke one only (`woken_left`); 0: there is none such */
     uint32_t woken;
+    bool woken_left;
     bool woken_elsewhere; /* another thread waits there at another call, and it woke one only */
     /* at a barrier: number of threads that have arrived, and that it waits for; 0: not known */
     uint32_t arrived, participants;

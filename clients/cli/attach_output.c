@@ -316,6 +316,15 @@ static bool attach_runs_only(const struct attached_process *a)
     return true;
 }
 
+/* Returns whether it is not explained otherwise that all threads wait. */
+static bool attach_is_all_waiting(const struct attached_process *a)
+{
+    bool explained = !a->graph.all_wait || a->graph.cycle_count;
+    for (uint32_t i = 0; i < a->graph.count && !explained; i++)
+        explained = wait_node_is_abandoned(&a->graph.nodes[i]);
+    return !explained;
+}
+
 static void attach_print_diagnoses(const struct attach_output *o)
 {
     const struct attached_process *a = o->attached;
@@ -329,6 +338,11 @@ static void attach_print_diagnoses(const struct attach_output *o)
         free(text);
     }
     attach_print_abandoned(a);
+    if (attach_is_all_waiting(a)) {
+        char *text = attached_process_all_wait(a);
+        attach_print_tag(text);
+        free(text);
+    }
 }
 
 void attach_text_print(const struct attach_output *o)
@@ -495,6 +509,14 @@ static struct json_object *attach_outside_json(const struct attached_process *a)
             json_object_array_add(asleep, attach_sleeper_json(a, i));
         if (wait_node_is_abandoned(&a->graph.nodes[i]))
             json_object_array_add(diagnoses, attach_diagnosis_json(a, &a->graph.nodes[i]));
+    }
+    if (attach_is_all_waiting(a)) {
+        struct json_object *all = json_object_new_object();
+        json_object_object_add(all, "object", NULL);
+        json_add_text(all, "outcome",
+                      outcome_name(a->graph.handlers ? OUTCOME_POSSIBLE : OUTCOME_NEVER));
+        json_object_object_add(all, "text", json_take_text(attached_process_all_wait(a)));
+        json_object_array_add(diagnoses, all);
     }
     for (uint32_t i = 0; i < a->graph.cycle_count; i++)
         json_object_array_add(cycles, attach_cycle_json(a, &a->graph.cycles[i]));

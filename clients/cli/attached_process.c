@@ -163,6 +163,8 @@ enum attached_state attached_process_state(const struct attached_process *a, uin
 /* "according to glibc's mutex": what a claim about an owner is based on. */
 static char *attached_basis(const struct wait_node *node)
 {
+    if (node->object.kind == WAIT_ONCE)
+        return xstrdup("according to its stack");
     return xasprintf("according to %sglibc's %s", node->object.by_content ? "what looks like " : "",
                      wait_kind_word(node->object.kind));
 }
@@ -195,6 +197,14 @@ char *attached_process_holder(const struct attached_process *a, const struct wai
         free(ends);
     } else if (o->kind == WAIT_BARRIER) {
         text = xasprintf("%u of %u threads have arrived, %s", o->count, o->total, basis);
+    } else if (o->kind == WAIT_CONDITION_IN_USE) {
+        char *users = node->blocker_count ? attached_blockers(a, node) : NULL;
+        text = users ? xasprintf("until %s no longer wait%s on it", users,
+                                 node->blocker_count == 1 ? "s" : "")
+                     : NULL;
+        free(users);
+    } else if (o->kind == WAIT_ONCE && node->blocker_count) {
+        text = xasprintf("its initializer is run by %s, %s", a->labels[node->blockers[0]], basis);
     } else if (o->kind != WAIT_JOIN && node->blocker_count && o->kind != WAIT_CHILD) {
         text = xasprintf("held by %s, %s", a->labels[node->blockers[0]], basis);
     } else if (o->kind != WAIT_JOIN && o->owner) {
@@ -220,8 +230,10 @@ char *attached_process_edge(const struct attached_process *a, const struct wait_
     else if (node->object.kind == WAIT_CHILD)
         text = xasprintf("%s waits for the end of %s", label, object);
     else if (node->object.owner)
-        text = xasprintf("%s waits for %s%s, held by %s (%s)", label, object,
-                         wait_kind_mode(node->object.kind), next, strstr(holder, "according"));
+        text = xasprintf("%s waits for %s%s, %s %s (%s)", label, object,
+                         wait_kind_mode(node->object.kind),
+                         node->object.kind == WAIT_ONCE ? "initialized by" : "held by", next,
+                         strstr(holder, "according"));
     else
         text = xasprintf("%s %s %s, %s", label, wait_kind_verb(node->object.kind), object, holder);
     free(object);
@@ -264,6 +276,19 @@ char *attached_process_abandoned(const struct attached_process *a, const struct 
     free(basis);
     free(owner);
     return text;
+}
+
+char *attached_process_all_wait(const struct attached_process *a)
+{
+    const char *certain = a->graph.handlers ? "LIKELY HANG" : "HANG",
+               *doubt = a->graph.handlers ? "\n    uncertain: a signal handler could wake one" : "";
+    if (a->snapshot.thread_count == 1)
+        return xasprintf("%s: the only thread of the process waits for another one to wake it%s",
+                         certain, doubt);
+    return xasprintf(
+        "%s: all %zu threads of the process wait, without a timeout, until another one "
+        "of them wakes them%s",
+        certain, a->snapshot.thread_count, doubt);
 }
 
 char *attached_process_uncertainty(const struct attached_process *a)

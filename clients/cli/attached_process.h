@@ -55,6 +55,9 @@ char *attached_process_chain(const struct attached_process *attached, const stru
 /* "HANG: M:pool is held by thread 4711 ...: its waiters will never resume" */
 char *attached_process_abandoned(const struct attached_process *attached,
                                  const struct wait_node *node);
+/* "HANG: all 3 threads of the process wait ...", of a process of which all threads wait for each
+ * other; with the reason in a second line if it is uncertain */
+char *attached_process_all_wait(const struct attached_process *attached);
 /* "uncertain: ... could hold an end of the pipes" */
 char *attached_process_uncertainty(const struct attached_process *attached);
 

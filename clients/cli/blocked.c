@@ -47,6 +47,8 @@ static void blocked_stack_add_frame(void *stack, uint64_t address,
                                     const struct symbol_location *function)
 {
     struct blocked_stack *s = stack;
+    if (s->count && strstr(function->path, "/c++/")) /* a template of the C++ library */
+        return;
     const char *name = *function->function ? function->function : "??";
     char *part = s->count == 0   ? xasprintf(" in %s,", name)
                  : s->count == 1 ? xasprintf(" called by %s (%s),", name, function->place)

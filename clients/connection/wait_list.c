@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OBJECT_BYTES 40u /* of a mutex, a condition variable, a semaphore or a barrier, at least */
+
 const struct wait_info *wait_list_of_thread(const struct wait_list *waits, uint32_t thread)
 {
     for (size_t i = 0; i < waits->count; i++)
@@ -44,13 +46,23 @@ bool wait_list_is_explained(const struct wait_list *waits, const struct diagnosi
     return false;
 }
 
+static bool wait_list_has_sleeper(const struct wait_list *waits, uint32_t thread)
+{
+    for (size_t i = 0; i < waits->sleeper_count; i++)
+        if (waits->sleepers[i].thread == thread)
+            return true;
+    return false;
+}
+
 /* A holder that is not blocked and yet will never release the lock has exited, or is not in its
  * process. */
 static bool wait_list_is_abandoned(const struct wait_list *waits, const struct wait_info *w)
 {
     return w->fate == OUTCOME_NEVER && !w->at_exit && w->holder_count == 1 &&
            hold_is_of_lock(w->holders[0].how) &&
-           (w->holders[0].how == HOLD_AT_FORK || !wait_list_of_thread(waits, w->holders[0].thread));
+           (w->holders[0].how == HOLD_AT_FORK ||
+            (!wait_list_of_thread(waits, w->holders[0].thread) &&
+             !wait_list_has_sleeper(waits, w->holders[0].thread)));
 }
 
 const struct wait_info *wait_list_abandoned_lock(const struct wait_list *waits,
@@ -122,13 +134,30 @@ static void wait_list_append_calls(FILE *to, const struct wait_list *waits)
         putc(')', to);
 }
 
+/* Returns the label of the latest object that contains an address of a process; NULL: none. */
+static const char *wait_list_object_at(const struct trace_metadata *book, uint32_t process,
+                                       uint64_t address)
+{
+    for (uint32_t i = book->line_count; i; i--) {
+        const struct line_metadata *line = metadata_line(book, i);
+        const struct target_line_type *kind = line ? metadata_line_type(book, i) : NULL;
+        if (kind && kind->category && line->is.process == process && line->is.object &&
+            address - line->is.object < OBJECT_BYTES)
+            return metadata_label(book, i);
+    }
+    return NULL;
+}
+
 char *wait_list_futex(const struct trace_metadata *book, struct symbolizer *sites,
                       const struct sleeper_info *sleeper)
 {
     const struct line_metadata *line = metadata_line(book, sleeper->thread);
     if (!sleeper->word || !line)
         return NULL;
-    const char *name = symbolizer_symbol(sites, line->is.process, sleeper->word);
+    const char *name = symbolizer_symbol(sites, line->is.process, sleeper->word),
+               *object = wait_list_object_at(book, line->is.process, sleeper->word);
+    if (object)
+        return xstrdup(object);
     return name ? xasprintf("%s (0x%" PRIx64 ")", name, sleeper->word)
                 : xasprintf("0x%" PRIx64, sleeper->word);
 }

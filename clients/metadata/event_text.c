@@ -154,11 +154,19 @@ static const struct hold_words {
     [HOLD_TASK] = {"task", "its task run by", "", NULL, "begun at", "a future"},
     [HOLD_TEAM] = {"team", "for threads that were created before the fork, such as",
                    ", which are not in the child", NULL, "idle in the parent since"},
+    [HOLD_MUTEX] = {"mutex", "held by", "", NULL, "acquired at"},
     [HOLD_READER] = {"reader", "which only", " can read", "read by", "last read at"},
     [HOLD_WRITER] = {"writer", "which only", " can write", "written by", "last written at"},
 };
 
 const char *hold_name(unsigned how) { return how < HOLD_KINDS ? hold_words[how].name : ""; }
+
+/* Returns the lock that a thread needs besides what it waits for; "": none. */
+static const char *hold_second_lock(const struct trace_metadata *book, unsigned how,
+                                    struct event_id since)
+{
+    return how == HOLD_MUTEX ? metadata_label(book, since.line) : "";
+}
 
 void holder_text(char *s, size_t size, const struct trace_metadata *book,
                  const struct holder_info *holder, const char *site)
@@ -169,9 +177,11 @@ void holder_text(char *s, size_t size, const struct trace_metadata *book,
     if (holder->since.number)
         snprintf(since, sizeof since, *site ? " (event %s)" : "event %s", at);
     bool any = *site || *since, other = w->others && any;
-    snprintf(s, size, "%s %s%s%s%s%s%s%s", other ? w->others : w->before,
-             metadata_label(book, holder->thread), other ? "" : w->after, any ? ", " : "",
-             any ? w->since : "", any ? " " : "", site, since);
+    const char *lock = hold_second_lock(book, holder->how, holder->since);
+    snprintf(s, size, "%s%s%s %s%s%s%s%s%s%s", lock, *lock ? ", which it needs to resume, is " : "",
+             other ? w->others : w->before, metadata_label(book, holder->thread),
+             other ? "" : w->after, any ? ", " : "", any ? w->since : "", any ? " " : "", site,
+             since);
 }
 
 /* ---- sentences ---- */
@@ -251,12 +261,15 @@ char *deadlock_edge_text(const struct trace_metadata *book, const struct cycle_i
     const struct hold_words *w = &hold_words[step->how];
     struct hang_text_buffer s;
     bool held = step->about != next->thread;
+    const char *lock = hold_second_lock(book, step->how, step->since);
     char *handler = handler_text(book, wait);
     hang_text_begin(&s);
     fprintf(s.f, "%s ", metadata_label(book, step->thread));
-    fprintf(s.f, "%s ", wait && w->others ? wait_text(book, wait).does : "waits for");
+    fprintf(s.f, "%s ", wait && (w->others || *lock) ? wait_text(book, wait).does : "waits for");
     if (held) {
         fputs(awaited_text(book, step->about, step->how), s.f);
+        if (*lock)
+            fprintf(s.f, " and needs %s to resume", lock);
         fprintf(s.f, "%s%s, %s ", handler ? " " : "", handler ? handler : "",
                 step->only || !w->others ? w->before : w->others);
     }
@@ -285,7 +298,9 @@ char *abandoned_lock_text(const struct trace_metadata *book, const struct wait_i
     const struct holder_info *holder = &wait->holders[0];
     bool fork = holder->how == HOLD_AT_FORK;
     hang_text_begin(&s);
-    fprintf(s.f, "HANG: %s %s held by ", metadata_label(book, wait->about), fork ? "was" : "is");
+    const char *second = hold_second_lock(book, holder->how, holder->since);
+    fprintf(s.f, "HANG: %s %s held by ", *second ? second : metadata_label(book, wait->about),
+            fork ? "was" : "is");
     fprintf(s.f, "%s", metadata_label(book, holder->thread));
     if (fork) {
         fputs(" at the fork (event ", s.f);
@@ -371,7 +386,10 @@ static void hang_text_report_woken(const struct trace_metadata *book,
                                    struct hang_text_buffer *s)
 {
     fprintf(s->f, "; it happened after the wait began (event %s)\n", wait);
-    if (!v->woken)
+    if (v->woken_left)
+        fprintf(s->f, "it woke %s only, and others wait: a broadcast wakes all\n",
+                metadata_label(book, v->woken));
+    if (!v->woken || v->woken_left)
         return;
     fprintf(s->f, "%s resumed after it and waits again%s\n", metadata_label(book, v->woken),
             v->woken_elsewhere ? "; others wait at another call: a signal wakes any one waiter; if "
@@ -461,6 +479,8 @@ static void hang_text_report_doubts(const struct trace_metadata *book,
         fputs("uncertain: the target description does not say what wakes them\n", s->f);
     if (v->doubts & UNCERTAIN_MEMORY)
         fputs("uncertain: processes that are not traced may use its memory\n", s->f);
+    if (v->doubts & UNCERTAIN_KERNEL)
+        fputs("uncertain: the kernel could wake them, at the end of an asynchronous call\n", s->f);
     if (v->doubts & UNCERTAIN_PAST)
         fputs("only part of the trace was analyzed\n", s->f);
 }
@@ -534,6 +554,8 @@ const char *uncertainty_text(unsigned doubt)
         return "types";
     case UNCERTAIN_MEMORY:
         return "memory";
+    case UNCERTAIN_KERNEL:
+        return "kernel";
     default:
         return NULL;
     }

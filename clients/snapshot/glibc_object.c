@@ -51,7 +51,9 @@ static const struct {
                  {"pthread_rwlock_wrlock", WAIT_RWLOCK_WRITE},
                  {"pthread_rwlock_timedwrlock", WAIT_RWLOCK_WRITE},
                  {"pthread_rwlock_clockwrlock", WAIT_RWLOCK_WRITE},
+                 {"pthread_cond_destroy", WAIT_CONDITION_IN_USE},
                  {"pthread_cond_", WAIT_CONDITION},
+                 {"cnd_destroy", WAIT_CONDITION_IN_USE},
                  {"cnd_wait", WAIT_CONDITION},
                  {"cnd_timedwait", WAIT_CONDITION},
                  {"sem_wait", WAIT_SEMAPHORE},
@@ -112,7 +114,7 @@ int64_t glibc_object_call(const struct snapshot_thread *t, const struct thread_s
 enum { MUTEX_OWNER = 8, MUTEX_USERS = 12, MUTEX_KIND = 16 };
 enum { RW_READERS = 0, RW_PHASE = 8, RW_WRITERS = 12, RW_OWNER = 24, RW_SHARED = 28 };
 enum { RW_WRITE_LOCKED = 2, RW_COUNT_SHIFT = 3, RW_FUTEX_VALUES = 4 };
-enum { CONDITION_SIGNALS = 40 };
+enum { CONDITION_USERS = 36, CONDITION_SIGNALS = 40 };
 enum { BARRIER_ROUND = 4, BARRIER_TOTAL = 8 };
 
 static uint32_t object_word(const struct snapshot *s, uint64_t address)
@@ -177,6 +179,8 @@ static void object_read(const struct snapshot *s, const struct snapshot_thread *
         object_read_rwlock(s, stack, frame, word, value, o);
     } else if (o->kind == WAIT_CONDITION) {
         o->address = word - CONDITION_SIGNALS - (word & 4);
+    } else if (o->kind == WAIT_CONDITION_IN_USE) {
+        o->address = word - CONDITION_USERS;
     } else if (o->kind == WAIT_BARRIER) {
         o->address = word - BARRIER_ROUND;
         object_read_barrier(s, o);
@@ -189,6 +193,25 @@ static void object_read(const struct snapshot *s, const struct snapshot_thread *
         snapshot_read_u64(s, word + MUTEX_OWNER, &owner);
         o->owner = snapshot_thread_at(s, owner)->inner_tid;
     }
+}
+
+bool glibc_object_runs_once(const struct snapshot *s, const struct thread_stack *stack,
+                            struct symbolizer *sites, uint64_t address)
+{
+    for (uint32_t i = runtime_frames_count(stack, sites); i + 1 < stack->count; i++) {
+        const struct stack_frame *frame = &stack->frames[i], *caller = frame + 1;
+        uint64_t value = 0, from = frame->stack, to = caller->stack;
+        if (glibc_object_kind(symbolize_outer(sites, 0, frame->address).function) != WAIT_ONCE)
+            continue;
+        for (unsigned r = 0; r < REGISTER_COUNT; r++)
+            if (frame->known >> r & 1 && frame->registers[r] == address)
+                return true;
+        for (; from && from + sizeof value <= to && snapshot_read_u64(s, from, &value);
+             from += sizeof value)
+            if (value == address)
+                return true;
+    }
+    return false;
 }
 
 /* ---- recognition ---- */

@@ -84,6 +84,9 @@ void proc_text_status(const char *text, size_t size, struct proc_status *status)
                                    .tracer = proc_text_number(copy, "TracerPid:", 1),
                                    .inner = proc_text_number(copy, "NSpid:", 32),
                                    .user = proc_text_number(copy, "Uid:", 2)};
+    const char *caught = strstr(copy, "SigCgt:");
+    if (caught)
+        status->caught = strtoull(caught + strlen("SigCgt:"), NULL, 16);
 }
 
 bool proc_text_mapping(const char *line, struct proc_mapping *mapping)

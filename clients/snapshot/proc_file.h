@@ -21,6 +21,7 @@ struct proc_status {
     uint32_t tracer; /* 0: it is not traced */
     uint32_t inner; /* number in its own PID name space */
     uint32_t user; /* effective */
+    uint64_t caught; /* signals with a handler, the first in bit 0 */
 };
 /* Parses /proc/PID/status. */
 void proc_text_status(const char *text, size_t size, struct proc_status *status);

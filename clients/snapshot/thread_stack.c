@@ -72,6 +72,8 @@ static int unwinder_add_frame(Dwfl_Frame *frame, void *user)
     if (!dwfl_frame_pc(frame, &f.address, &interrupted))
         return DWARF_CB_ABORT;
     f.address -= interrupted ? 0 : 1;
+    if (dwfl_frame_reg(frame, REGISTER_STACK, &f.stack) != 0)
+        f.stack = 0;
     for (unsigned i = 0; i < REGISTER_COUNT; i++) {
         Dwarf_Word value;
         if (!register_is_preserved(i) || dwfl_frame_reg(frame, i, &value) != 0)

@@ -13,6 +13,7 @@ struct thread_stack {
         uint64_t address; /* of the call, or of the interrupted instruction */
         uint64_t registers[REGISTER_COUNT];
         uint32_t known; /* registers that keep their values across calls */
+        uint64_t stack; /* the stack pointer; 0: unknown */
     } *frames; /* the innermost first */
     uint32_t count;
     bool complete; /* it ends where the thread began */

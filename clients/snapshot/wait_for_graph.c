@@ -3,6 +3,8 @@
 
 #include "base/alloc.h"
 
+#include <linux/futex.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -66,7 +68,45 @@ static void graph_add_owner(struct wait_for_graph *g, struct wait_node *node)
 
 bool wait_node_is_abandoned(const struct wait_node *node)
 {
-    return node->closed && !node->blocker_count;
+    return node->closed && !node->blocker_count && node->object.kind;
+}
+
+/* Adds the thread that runs the initializer of a once flag, by its stack. */
+static void graph_add_initializer(struct wait_for_graph *g, struct wait_node *node)
+{
+    const struct snapshot *s = g->snapshot;
+    for (size_t i = 0; i < s->thread_count && !node->blocker_count; i++)
+        if (glibc_object_runs_once(s, &g->stacks[i], g->sites, node->object.address)) {
+            node->object.owner = s->threads[i].inner_tid;
+            ARRAY_PUSH(node->blockers, node->blocker_count, (uint32_t)i);
+        }
+    node->closed = node->blocker_count;
+}
+
+/* Adds the threads that wait for a condition variable, which have to return before it is
+ * destroyed. */
+static void graph_add_users(struct wait_for_graph *g, struct wait_node *node)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->nodes[i].own && g->nodes[i].object.kind == WAIT_CONDITION &&
+            g->nodes[i].object.address == node->object.address)
+            ARRAY_PUSH(node->blockers, node->blocker_count, i);
+    node->closed = node->blocker_count;
+}
+
+static void graph_add_threads(struct wait_for_graph *g, struct wait_node *node)
+{
+    const struct glibc_object *o = &node->object;
+    bool futex = node->call.number == SYS_futex && o->kind && !o->timed && !o->awake;
+    if (o->kind == WAIT_ONCE && futex)
+        graph_add_initializer(g, node);
+    else if (o->kind == WAIT_CONDITION_IN_USE && futex)
+        graph_add_users(g, node);
+    else
+        graph_add_owner(g, node);
+    bool ended = node->own->state == 'Z' || node->own->state == 'X';
+    node->internal =
+        ended || (futex && (node->call.arguments[1] & FUTEX_PRIVATE_FLAG || o->kind == WAIT_JOIN));
 }
 
 /* Adds the threads of a process as nodes, if it has none yet. */
@@ -139,18 +179,51 @@ static bool graph_is_stuck(const struct wait_for_graph *g, const struct wait_nod
     return stuck;
 }
 
-static void graph_mark_stuck(struct wait_for_graph *g)
+static bool graph_all_own_stuck(const struct wait_for_graph *g)
 {
     for (uint32_t i = 0; i < g->count; i++)
-        g->nodes[i].stuck = g->nodes[i].closed;
+        if (g->nodes[i].own && !g->nodes[i].stuck)
+            return false;
+    return true;
+}
+
+/* internal: waits that any thread of the process can end count, too. */
+static void graph_mark_stuck(struct wait_for_graph *g, bool internal)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        g->nodes[i].stuck = g->nodes[i].closed || (internal && g->nodes[i].internal);
     for (bool more = true; more;) {
+        bool all = internal && graph_all_own_stuck(g);
         more = false;
         for (uint32_t i = 0; i < g->count; i++)
-            if (g->nodes[i].stuck && !graph_is_stuck(g, &g->nodes[i])) {
+            if (g->nodes[i].stuck && !(all && g->nodes[i].internal) &&
+                !graph_is_stuck(g, &g->nodes[i])) {
                 g->nodes[i].stuck = false;
                 more = true;
             }
     }
+}
+
+/* Returns whether a signal handler may run in the process, but for those of the C library and of
+ * signals that a thread causes itself. */
+static bool graph_has_handlers(const struct snapshot *s)
+{
+    static const int own[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, 32, 33};
+    uint64_t caught = s->core < 0 ? proc_file_status(s->pid).caught : UINT64_MAX;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        caught &= ~(UINT64_C(1) << (own[i] - 1));
+    return caught != 0;
+}
+
+/* Looks whether all threads of the process wait for each other. A signal handler may wake one of
+ * them. */
+static void graph_find_all_waiting(struct wait_for_graph *g)
+{
+    graph_mark_stuck(g, true);
+    g->all_wait = g->snapshot->thread_count && graph_all_own_stuck(g);
+    g->handlers = g->all_wait && graph_has_handlers(g->snapshot);
+    if (!g->all_wait || g->handlers)
+        graph_mark_stuck(g, false);
 }
 
 /* Returns the index of a node that another one waits for, another one if there is one; UINT32_MAX:
@@ -193,8 +266,10 @@ static void graph_find_cycles(struct wait_for_graph *g)
 
 void wait_for_graph_conclude(struct wait_for_graph *g)
 {
-    graph_mark_stuck(g);
+    graph_mark_stuck(g, false);
     graph_find_cycles(g);
+    if (g->snapshot)
+        graph_find_all_waiting(g);
 }
 
 /* ---- verification ---- */
@@ -264,7 +339,7 @@ static void graph_add_blockers(struct wait_for_graph *g)
     for (uint32_t i = 0; i < g->count; i++) {
         if (!graph_is_of_processes(g->nodes[i].object.kind)) {
             if (g->nodes[i].own)
-                graph_add_owner(g, &g->nodes[i]);
+                graph_add_threads(g, &g->nodes[i]);
             continue;
         }
         if (!g->processes_known)
@@ -277,18 +352,20 @@ static void graph_add_blockers(struct wait_for_graph *g)
 void wait_for_graph_build(struct wait_for_graph *g, const struct snapshot *s,
                           const struct thread_stack *stacks, struct symbolizer *sites)
 {
-    *g = (struct wait_for_graph){.snapshot = s};
+    *g = (struct wait_for_graph){.snapshot = s, .stacks = stacks, .sites = sites};
     for (size_t i = 0; i < s->thread_count; i++)
         graph_add_own(g, i, &stacks[i], sites);
     graph_add_blockers(g);
-    graph_mark_stuck(g);
+    graph_mark_stuck(g, true);
     if (graph_is_stuck_by_processes(g)) {
         graph_verify(g);
-        graph_mark_stuck(g);
+        graph_mark_stuck(g, true);
         g->uncertain =
             (g->processes.partial || g->processes.hidden_count) && graph_is_stuck_by_processes(g);
     }
     wait_for_graph_conclude(g);
+    g->stacks = NULL;
+    g->sites = NULL;
 }
 
 void wait_for_graph_free(struct wait_for_graph *g)

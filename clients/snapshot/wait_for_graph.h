@@ -2,7 +2,8 @@
  * which threads could end the wait of each, which threads can never resume, and cycles.
  *
  * A thread is stuck if its wait is closed (only known threads can end it) and all of these are
- * stuck: the greatest set for which that holds. O(threads * edges). */
+ * stuck: the greatest set for which that holds. O(threads * edges). A wait at a private futex is one
+ * that any other thread of the process can end: it lasts if all threads of the process are stuck. */
 #ifndef CLIENTS_SNAPSHOT_WAIT_FOR_GRAPH_H
 #define CLIENTS_SNAPSHOT_WAIT_FOR_GRAPH_H
 
@@ -19,6 +20,7 @@
     A(RWLOCK_READ, "RW", "read-write lock", "acquire", "requests")                                 \
     A(RWLOCK_WRITE, "RW", "read-write lock", "acquire", "requests")                                \
     A(CONDITION, "CV", "condition variable", "wait", "waits on")                                   \
+    A(CONDITION_IN_USE, "CV", "condition variable", "destroy", "waits to destroy")                 \
     A(SEMAPHORE, "Sem", "semaphore", "acquire", "requests")                                        \
     A(BARRIER, "B", "barrier", "arrive", "arrives at")                                             \
     A(ONCE, "O", "once", "wait", "waits on")                                                       \
@@ -60,6 +62,10 @@ enum wait_kind glibc_object_kind(const char *function);
  * stop, under another number, by the functions of the stack. */
 int64_t glibc_object_call(const struct snapshot_thread *thread, const struct thread_stack *stack,
                           struct symbolizer *sites);
+/* Returns whether a thread runs the initializer of a once flag: a function of glibc below the
+ * application's has its address in its registers or its part of the stack. */
+bool glibc_object_runs_once(const struct snapshot *snapshot, const struct thread_stack *stack,
+                            struct symbolizer *sites, uint64_t address);
 /* Returns whether glibc's number of a thread, in the memory at its thread pointer, is the kernel's:
  * else its owners mean nothing. If the pointer is unknown, returns whether glibc is mapped. */
 bool glibc_object_is_known(const struct snapshot *snapshot, const struct snapshot_thread *thread);
@@ -79,6 +85,8 @@ struct wait_node {
     struct system_call call;
     struct glibc_object object; /* for a pipe or a child, its number is the address */
     bool closed, stuck;
+    /* only threads of its process can end the wait; or the thread has exited */
+    bool internal;
     uint32_t *blockers; /* indices of nodes */
     uint32_t blocker_count;
 };
@@ -90,12 +98,17 @@ struct wait_cycle {
 
 struct wait_for_graph {
     const struct snapshot *snapshot;
+    const struct thread_stack *stacks; /* of its threads, while the graph is built */
+    struct symbolizer *sites;
     struct wait_node *nodes; /* the threads of the snapshot first, in its order */
     uint32_t count;
     struct wait_cycle *cycles;
     uint32_t cycle_count;
     struct process_table processes; /* empty unless a thread waits for another process */
     bool processes_known;
+    /* No thread of the process can end another one's wait, unless a signal handler does: certain, if
+     * there is no handler. */
+    bool all_wait, handlers;
     bool uncertain; /* processes that are not seen here can hold ends of the pipes */
 };
 

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "server/osmetrics/poll_sets.h"
 
+#include "server/osmetrics/unix_peers.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,7 +21,8 @@
 
 struct poll_set {
     const struct poll_wait *wait;
-    /* what is known of each: "pipe:[inode]", or "eventfd-id: number" */
+    /* what is known of each: "pipe:[inode]", "eventfd-id: number", "socket:[inode]", and that of
+     * the socket's peer */
     char objects[POLL_SET_MOST][POLL_SET_LINK_BYTES];
     unsigned count;
 };
@@ -58,7 +61,7 @@ static bool poll_set_read_eventfd(int process, const char *descriptor,
     return found;
 }
 
-/* Names the object of a descriptor; returns false if it is neither a pipe nor an eventfd. */
+/* Names the object of a descriptor; returns false if it is not a pipe, an eventfd or a socket. */
 static bool poll_set_name_object(int process, const char *descriptor,
                                  char text[POLL_SET_LINK_BYTES])
 {
@@ -66,8 +69,51 @@ static bool poll_set_name_object(int process, const char *descriptor,
     snprintf(name, sizeof name, "fd/%s", descriptor);
     if (!poll_set_read_link(process, name, text))
         return false;
-    return strncmp(text, "pipe:[", 6) == 0 || (strcmp(text, "anon_inode:[eventfd]") == 0 &&
-                                               poll_set_read_eventfd(process, descriptor, text));
+    return strncmp(text, "pipe:[", 6) == 0 || strncmp(text, "socket:[", 8) == 0 ||
+           (strcmp(text, "anon_inode:[eventfd]") == 0 &&
+            poll_set_read_eventfd(process, descriptor, text));
+}
+
+/* Returns whether a link is the same in the process and here, such as that of a name space. */
+static bool poll_set_shares(int process, const char *link)
+{
+    char own[POLL_SET_LINK_BYTES], theirs[POLL_SET_LINK_BYTES];
+    int self = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool same = self >= 0 && poll_set_read_link(self, link, own) &&
+                poll_set_read_link(process, link, theirs) && strcmp(own, theirs) == 0;
+    if (self >= 0)
+        close(self);
+    return same;
+}
+
+/* Returns whether a descriptor of a process is an object of that name. */
+static bool poll_set_is_open(int process, const char *object)
+{
+    int fd = openat(process, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+    bool found = false;
+    for (struct dirent *e; directory && !found && (e = readdir(directory)) != NULL;) {
+        char link[POLL_SET_LINK_BYTES];
+        found = *e->d_name != '.' && poll_set_read_link(dirfd(directory), e->d_name, link) &&
+                strcmp(link, object) == 0;
+    }
+    if (directory)
+        closedir(directory);
+    else if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+/* Adds the peer of a socket; returns false if the process itself does not have it. */
+static bool poll_set_add_peer(struct poll_set *set, const char *name)
+{
+    uint32_t inode, peer = 0;
+    if (set->count == POLL_SET_MOST || sscanf(name, "socket:[%" SCNu32, &inode) != 1 ||
+        !poll_set_shares(set->wait->process, "ns/net") || !(peer = unix_peer_inode(inode)))
+        return false;
+    char *object = set->objects[set->count++];
+    snprintf(object, POLL_SET_LINK_BYTES, "socket:[%" PRIu32 "]", peer);
+    return poll_set_is_open(set->wait->process, object);
 }
 
 static bool poll_set_add_epoll(struct poll_set *set, int descriptor, unsigned depth);
@@ -80,8 +126,11 @@ static bool poll_set_add(struct poll_set *set, int descriptor, unsigned depth)
     if (poll_set_read_link(set->wait->process, link, text) &&
         strcmp(text, "anon_inode:[eventpoll]") == 0)
         return poll_set_add_epoll(set, descriptor, depth + 1);
-    return set->count < POLL_SET_MOST &&
-           poll_set_name_object(set->wait->process, name, set->objects[set->count++]);
+    if (set->count == POLL_SET_MOST ||
+        !poll_set_name_object(set->wait->process, name, set->objects[set->count]))
+        return false;
+    const char *object = set->objects[set->count++];
+    return strncmp(object, "socket:[", 8) != 0 || poll_set_add_peer(set, object);
 }
 
 /* Adds what an epoll descriptor waits for: the lines "tfd: NUMBER ..." of its fdinfo. */

@@ -35,6 +35,23 @@ static bool futex_wait_is_entered(const struct run *run, uint32_t line)
     return false;
 }
 
+/* Returns the lock that begins with the word, if another thread than the waiter is in it; 0: none.
+ * Locks in a library that is being loaded, for example, are not traced. */
+static uint32_t futex_wait_lock(const struct run *run, uint32_t waiter, uint64_t word)
+{
+    uint32_t line = futex_wait_object_at(run, run_line_at(run, waiter)->process, word), thread;
+    const struct target_line_type *kind =
+        line ? run_line_type(run, order_line_kind(run->order, line)) : NULL;
+    enum occupancy presence;
+    uint64_t since;
+    if (!kind || kind->category != CATEGORY_LOCK)
+        return 0;
+    for (size_t i = 0; order_line_inside(run->order, line, i, &thread, &presence, &since); i++)
+        if (thread != waiter)
+            return line;
+    return 0;
+}
+
 bool futex_wait_find(const struct run *run, const struct wait_graph_sleeper *asleep,
                      struct waiter *waiter)
 {
@@ -47,8 +64,16 @@ bool futex_wait_find(const struct run *run, const struct wait_graph_sleeper *asl
         waiter->time_ns = asleep->since_ns;
         return true;
     }
-    if (call != SLEEP_IN_FUTEX || !SLEEP_VALUE_WORD(asleep->call) ||
-        !cpu_states_futex(states, asleep->thread, USAGE_FUTEX_SITE))
+    if (call != SLEEP_IN_FUTEX || !SLEEP_VALUE_WORD(asleep->call))
+        return false;
+    waiter->about = futex_wait_lock(run, asleep->thread, SLEEP_VALUE_WORD(asleep->call));
+    if (waiter->about) {
+        waiter->look = &look_of_futex;
+        waiter->futex = waiter->lock = true;
+        waiter->time_ns = asleep->since_ns;
+        return true;
+    }
+    if (!cpu_states_futex(states, asleep->thread, USAGE_FUTEX_SITE))
         return false;
     uint64_t once = cpu_states_futex(states, asleep->thread, USAGE_FUTEX_ONCE);
     uint32_t process = run_line_at(run, asleep->thread)->process,
@@ -70,7 +95,8 @@ static void futex_wait_set_outcome(const struct wait_graph *graph, struct sleepe
     if (!object || !w->about || object->count != 1)
         return;
     sleeper->holder = graph->holders[object->first];
-    sleeper->holder.how = HOLD_TASK;
+    if (!w->lock)
+        sleeper->holder.how = HOLD_TASK;
     wait_holder_set_site(graph->run, &sleeper->holder);
 }
 

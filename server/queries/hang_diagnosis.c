@@ -202,8 +202,12 @@ static bool hang_diagnosis_resumes(const struct hang_diagnosis *v, const struct 
     const struct wait_graph *g = v->graph;
     if (w->futex || w->polls)
         return hang_diagnosis_futex_resumes(v, w, how);
-    if (w->loader)
-        return hang_diagnosis_thread_resumes(v, w->ahead.thread, how);
+    if (w->loader || w->ahead.how == HOLD_MUTEX) {
+        if (!hang_diagnosis_thread_resumes(v, w->ahead.thread, how))
+            return false;
+        if (w->loader)
+            return true;
+    }
     if (w->look->awaits_child)
         return hang_diagnosis_child_resumes(v, w, how);
     if (w->look->timed || !w->about || w->about > g->lines)
@@ -289,6 +293,7 @@ static void hang_diagnosis_add_uncertainty(struct hang_diagnosis *v)
         s->doubts |=
             run_lines_reach(&run->lines, s->line) & LINE_NAMED_MEMORY ? UNCERTAIN_MEMORY : 0;
         s->doubts |= handlers && hang_diagnosis_may_handler_wake(v, s) ? UNCERTAIN_HANDLER : 0;
+        s->doubts |= waker_search_may_kernel_wake(&v->wakers, s) ? UNCERTAIN_KERNEL : 0;
         if (s->rests)
             continue;
         if (!(v->resumes[s->reported_waiter] & RESUMES))
@@ -444,23 +449,26 @@ static void hang_diagnosis_add_runs(const struct hang_diagnosis *v, const struct
     }
 }
 
-/* Notes the only thread that resumed after the last waker, if it waits at the object again. */
+/* Notes the only thread that resumed after the last waker, if it waits at the object again, or that
+ * woke one thread only. */
 static void hang_diagnosis_note_woken(const struct hang_diagnosis *v, const struct waker_subject *s,
                                       struct diagnosis_info *shown)
 {
     const struct wait_graph *g = v->graph;
     uint32_t thread = s->resumed_count == 1 && s->waker == &s->able[0] ? s->resumed : 0;
     uint32_t waiter = thread && thread <= g->lines ? g->waiter_of[thread - 1] : 0;
-    if (!waiter || g->waiters[waiter - 1].about != s->line)
-        return;
     const struct order *order = g->run->order;
-    uint32_t site = order_event(order, g->waiters[waiter - 1].position).site;
     struct order_event e = order_event(order, s->waker->position);
     const struct target_event *look =
         run_event_type(g->run, e.line, e.type, (enum relation)e.relation);
-    bool all = !look || run_signal_wakes_all(g->run, shown->waker, look);
+    bool all = !look || run_signal_wakes_all(g->run, shown->waker, look),
+         again = waiter && g->waiters[waiter - 1].about == s->line;
+    if (!thread || (!again && all))
+        return;
+    uint32_t site = again ? order_event(order, g->waiters[waiter - 1].position).site : 0;
     shown->woken = thread;
-    for (unsigned i = 0; i < s->waiter_count && !all; i++)
+    shown->woken_left = !again;
+    for (unsigned i = 0; i < s->waiter_count && again && !all; i++)
         shown->woken_elsewhere |=
             order_event(order, g->waiters[s->waiters[i]].position).site != site;
     referenced_lines_note(thread);

@@ -278,11 +278,13 @@ static void wait_graph_note_wakers(struct wait_graph_job *job, size_t waiter)
 static uint32_t wait_graph_blocker(const struct wait_graph *g, const struct waiter *w, uint32_t i)
 {
     const struct wait_graph_object *object = &g->objects[w->object];
+    if (w->ahead.how == HOLD_MUTEX && i-- == 0)
+        return w->ahead.thread;
     if (w->look->timed)
         return 0;
     if (w->about && w->about <= g->lines && g->is_thread[w->about - 1])
         return i == 0 ? w->about : 0;
-    if (w->ahead.thread && i-- == 0)
+    if (w->ahead.thread && w->ahead.how != HOLD_MUTEX && i-- == 0)
         return w->ahead.thread;
     const struct holder_info *holder = i < object->count ? &g->holders[object->first + i] : NULL;
     bool blocks = holder && holder->how != HOLD_AT_FORK && holder->how != HOLD_TEAM &&
@@ -427,13 +429,14 @@ static bool wait_graph_step(void *p, uint64_t budget)
     return job->stage == DONE;
 }
 
-/* Copies the holders of what a thread waits for; that of an earlier request is the first. */
+/* Copies the holders of what a thread waits for; that of an earlier request is the first. (The
+ * holder of the mutex of a condition variable is one if it keeps the waiter from resuming.) */
 static void wait_graph_copy_holders(const struct wait_graph_job *job, const struct waiter *w,
                                     struct wait_info *wait)
 {
     const struct wait_graph_object *object = &job->graph.objects[w->object];
     wait->holders = xcalloc(object->count + 1u, sizeof *wait->holders);
-    if (w->ahead.thread)
+    if (w->ahead.thread && (w->ahead.how != HOLD_MUTEX || w->fate == OUTCOME_NEVER))
         wait->holders[wait->holder_count++] = w->ahead;
     for (uint32_t i = 0; i < object->count; i++)
         wait->holders[wait->holder_count++] = job->graph.holders[object->first + i];
@@ -494,7 +497,7 @@ static void wait_graph_set_holder(const struct wait_graph_job *job, const struct
         if (holder->thread != next)
             continue;
         step->since = holder->since;
-        step->how = w->futex ? HOLD_TASK : holder->how;
+        step->how = w->futex && !w->lock ? HOLD_TASK : holder->how;
         step->only = object->count == 1;
     }
 }

@@ -10,7 +10,8 @@ struct waiter {
     uint32_t thread, about; /* lines; about: what it waits for, 0: not recorded */
     uint32_t object; /* index of the awaited object */
     /* The thread that by its earlier request of a read-write lock keeps it from reading, which that
-     * lock permits else, or which holds the loader's lock; thread 0: none */
+     * lock permits else, or which holds the loader's lock, or the mutex of the condition variable;
+     * thread 0: none */
     struct holder_info ahead;
     bool at_exit; /* its program exited normally, so it need not resume */
     uint64_t position; /* position of its last event */
@@ -22,8 +23,8 @@ struct waiter {
     uint32_t site; /* then: where; as of events */
     bool loader; /* since time_ns it sleeps at the loader's lock, which `ahead` holds */
     /* since time_ns it sleeps at a futex; `about` is the once flag of its future if a thread runs
-     * the task */
-    bool futex;
+     * the task, or, if `lock`, the lock of which it is the word */
+    bool futex, lock;
     /* since time_ns it waits for descriptors that only threads of its process make ready */
     bool polls;
     unsigned reach; /* which processes can use what it waits at: as of run_lines_reach() */

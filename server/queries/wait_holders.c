@@ -309,9 +309,29 @@ static bool wait_holder_is_reader(const struct wait_graph *g, const struct waite
     return false;
 }
 
+/* A wait for a condition variable returns only with its mutex, on the line of which its event is. */
+static void wait_holders_find_mutex(const struct wait_graph *g, struct waiter *w)
+{
+    uint32_t thread, line = w->at.line;
+    enum occupancy presence;
+    uint64_t since;
+    if (!w->look->releases || w->at_exit || !w->about || line == w->about || line == w->thread)
+        return;
+    for (size_t i = 0;
+         !w->ahead.thread && order_line_inside(g->run->order, line, i, &thread, &presence, &since);
+         i++)
+        if (thread != w->thread && thread != line && wait_holder_keeps(g, thread, presence, line))
+            w->ahead =
+                (struct holder_info){.thread = thread,
+                                     .since = since ? (struct event_id){line, since}
+                                                    : wait_holder_entry(g->run, thread, line),
+                                     .how = HOLD_MUTEX};
+}
+
 void wait_holders_find_ahead(struct wait_graph *g, size_t waiter)
 {
     struct waiter *w = &g->waiters[waiter];
+    wait_holders_find_mutex(g, w);
     if (w->look->timed || !wait_holder_is_reader(g, w, w->thread))
         return;
     for (size_t i = 0; i < waiter && !w->ahead.thread; i++) {

@@ -52,6 +52,13 @@ bool waker_search_is_communication(const struct waker_search *v, const struct wa
     return kind && kind->everywhere;
 }
 
+bool waker_search_may_kernel_wake(const struct waker_search *v, const struct waker_subject *s)
+{
+    const struct target_line_type *kind =
+        waker_search_line_type(v, &v->graph->waiters[s->reported_waiter]);
+    return kind && kind->by_kernel;
+}
+
 /* (which processes can use an object of the kernel is only known if it is inherited) */
 bool waker_search_needs_waking(const struct waker_search *v, const struct waiter *w)
 {

@@ -71,6 +71,9 @@ void waker_search_free(struct waker_search *search); /* frees what it contains *
 /* Returns whether it waits at an object of the kernel, such as a pipe: any thread of a process that
  * has it may wake the thread, whether it did before or not. */
 bool waker_search_is_communication(const struct waker_search *search, const struct waiter *waiter);
+/* Returns whether the kernel may wake the waiters of a subject, too. */
+bool waker_search_may_kernel_wake(const struct waker_search *search,
+                                  const struct waker_subject *subject);
 /* Returns whether it waits until another thread wakes it, and it is known which can. */
 bool waker_search_needs_waking(const struct waker_search *search, const struct waiter *waiter);
 /* Adds a waiter, by its index in the graph, to its object, unless it needs no waking. */

@@ -64,6 +64,13 @@ static int source(void)
         _exit(1);
     if (is("pair") && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0)
         fd = pair[0];
+    if (is("shared") && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0) { /* with a child that is not traced */
+        if (fork() == 0)
+            for (;;)
+                syscall(SYS_pause);
+        close(pair[1]);
+        fd = pair[0];
+    }
     if (is("stdin"))
         fd = 0;
     if (is("child") && pipe(pair) == 0) { /* a child that is not traced: it makes no traced call */
@@ -130,8 +137,8 @@ begins() {
     names="$names $1-$2-$3"
 }
 hangs="poll-pipe-nothing poll-eventfd-nothing select-pipe-nothing select-eventfd-nothing epoll-pipe-nothing epoll-eventfd-nothing
-    nested-eventfd-nothing epoll-eventfd-idle"
-sound="epoll-eventfd-timer epoll-pipe-signalfd epoll-eventfd-inotify epoll-pipe-listen poll-pipe-pair poll-pipe-stdin
+    nested-eventfd-nothing epoll-eventfd-idle poll-pipe-pair epoll-eventfd-pair"
+sound="epoll-eventfd-timer epoll-pipe-signalfd epoll-eventfd-inotify epoll-pipe-listen poll-pipe-shared poll-pipe-stdin
     epoll-pipe-child epoll-eventfd-handler select-pipe-timeout epoll-pipe-timeout poll-eventfd-timer select-eventfd-listen"
 for name in $hangs $sound; do
     begins ${name//-/ }
@@ -155,6 +162,7 @@ for each in $hangs; do
     like "$each: of an event loop" "$(cat said)" \
         '^(LIKELY )?HANG: no (remaining|traced) thread can (still )?make ready a descriptor that an event loop waits for'
     like "$each: where it sleeps" "$(cat said)" 'T:main in (poll|select|epoll_wait) '
+    is "$each: no lock is said to be abandoned" "$(grep -c 'which has exited' said)" 0
     [ ${each##*-} = nothing ] && like "$each: what would wake it waits for a lock of it" "$(cat said)" 'held by T:main'
     is "$each: it is listed once" "$(grep -c 'T:main .*\(since\|created\)' said)" 1
 done

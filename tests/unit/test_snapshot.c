@@ -267,6 +267,28 @@ static void stuck_threads_are_found(void **state)
     wait_for_graph_free(&g);
 }
 
+/* A wait that only threads of the process can end lasts if none of them is awake. */
+static void threads_that_all_wait_are_stuck(void **state)
+{
+    struct snapshot snapshot = {.core = -1, .thread_count = 3};
+    struct snapshot_thread threads[3] = {{.tid = 1}, {.tid = 2}, {.tid = 3}};
+    (void)state;
+    for (unsigned awake = 0; awake < 2; awake++) {
+        struct wait_for_graph g = {.snapshot = &snapshot};
+        for (unsigned i = 0; i < 3; i++)
+            ARRAY_PUSH(g.nodes, g.count,
+                       ((struct wait_node){.own = &threads[i], .internal = i || !awake}));
+        block(&g, 1, 2); /* a join */
+        wait_for_graph_conclude(&g);
+        for (unsigned i = 0; i < 3; i++)
+            assert_int_equal(g.nodes[i].stuck, !awake);
+        assert_int_equal(g.all_wait, !awake);
+        assert_false(g.handlers); /* of no process */
+        assert_int_equal(g.cycle_count, 0);
+        wait_for_graph_free(&g);
+    }
+}
+
 static void calls_have_kinds(void **state)
 {
     (void)state;
@@ -322,6 +344,7 @@ int main(void)
                                        cmocka_unit_test(functions_are_known),
                                        cmocka_unit_test(objects_are_known_by_content),
                                        cmocka_unit_test(stuck_threads_are_found),
+                                       cmocka_unit_test(threads_that_all_wait_are_stuck),
                                        cmocka_unit_test(calls_have_kinds),
                                        cmocka_unit_test(refusals_name_the_setting)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ struct ipc_stream stream_find(uint64_t key)
     return s;
 }
 
-void stream_make(uint64_t key, bool pipe)
+void stream_make(uint64_t key, uint64_t kind)
 {
     struct ipc_stream s = stream_map_counters(key, true);
     if (!s.key)
@@ -53,8 +53,8 @@ void stream_make(uint64_t key, bool pipe)
     STORE(s.changed, 0);
     STORE(s.ends, 0);
     STORE(s.event, 0);
-    STORE(s.flags, (LOAD(s.flags) / STREAM_GENERATION + 1) * STREAM_GENERATION | STREAM_CREATED |
-                       (pipe ? STREAM_PIPE : 0));
+    STORE(s.flags,
+          (LOAD(s.flags) / STREAM_GENERATION + 1) * STREAM_GENERATION | STREAM_CREATED | kind);
 }
 
 /* Several processes may come here at the same time, each with an end of its own. The content is
@@ -107,8 +107,11 @@ void stream_leave(struct ipc_stream *s, uint64_t side)
 
 poet_line_t stream_line(const struct ipc_stream *s)
 {
-    bool pipe = LOAD(s->flags) & STREAM_PIPE;
-    return ipc_event_line(pipe ? IPC_OBJECT_PIPE : IPC_OBJECT_STREAM, s->key, "");
+    uint64_t flags = LOAD(s->flags);
+    return ipc_event_line(flags & STREAM_PIPE   ? IPC_OBJECT_PIPE
+                          : flags & STREAM_PAIR ? IPC_OBJECT_SOCKET_PAIR
+                                                : IPC_OBJECT_STREAM,
+                          s->key, "");
 }
 
 #define SHUT_KEY 5u

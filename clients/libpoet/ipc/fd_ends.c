@@ -94,8 +94,8 @@ static void unix_name_connecting(int fd, const struct sockaddr *to, socklen_t si
     uint64_t inode = unix_name_is_own(to, size) ? unix_name_inode(fd) : 0;
     if (!inode)
         return;
-    stream_make(unix_name_direction_key(inode, true), false);
-    stream_make(unix_name_direction_key(inode, false), false);
+    stream_make(unix_name_direction_key(inode, true), 0);
+    stream_make(unix_name_direction_key(inode, false), 0);
     unix_name_set_end(fd, inode, true);
 }
 
@@ -255,7 +255,7 @@ static uint64_t fd_end_out(int fd) { return fd_end_find(fd, true).key; }
 
 /* ---- where they are made ---- */
 
-void fd_end_pipe(const int fds[2]) { stream_make(fd_end_out(fds[1]), true); }
+void fd_end_pipe(const int fds[2]) { stream_make(fd_end_out(fds[1]), STREAM_PIPE); }
 
 void fd_end_fifo(int fd)
 {
@@ -279,7 +279,7 @@ void fd_end_socketpair(const int fds[2])
         __atomic_store_n(peer, cookies[!i], __ATOMIC_SEQ_CST);
     }
     for (int i = 0; i < 2; i++)
-        stream_make(key_mix(PAIR, cookies[i]), false);
+        stream_make(key_mix(PAIR, cookies[i]), STREAM_PAIR);
 }
 
 /* Only connections between two traced processes are traced: a listener publishes its port, or the
@@ -330,8 +330,8 @@ void fd_end_connected(int fd, const struct sockaddr *to, bool done)
     if (!count)
         return;
     if (done && fd_end_tcp_keys(fd, &here, &there) && fd_end_is_local(&here, &there)) {
-        stream_make(fd_end_direction_key(&here, &there), false);
-        stream_make(fd_end_direction_key(&there, &here), false);
+        stream_make(fd_end_direction_key(&here, &there), 0);
+        stream_make(fd_end_direction_key(&there, &here), 0);
     }
     __atomic_fetch_sub(count, 1, __ATOMIC_SEQ_CST);
 }

@@ -57,10 +57,13 @@ poet_type_t event_type(enum ipc_event event)
 static const struct {
     const char *kind;
     bool shared; /* there are events on it */
-} kinds[] = {
-    [IPC_OBJECT_STREAM] = {"stream", false},        [IPC_OBJECT_PIPE] = {"pipe", false},
-    [IPC_OBJECT_TCP_STREAM] = {"farstream", false}, [IPC_OBJECT_QUEUE] = {"queue", false},
-    [IPC_OBJECT_EVENTFD] = {"eventfd", true},       [IPC_OBJECT_FILE_LOCK] = {"filelock", true}};
+} kinds[] = {[IPC_OBJECT_SOCKET_PAIR] = {"socketpair", false},
+             [IPC_OBJECT_STREAM] = {"stream", false},
+             [IPC_OBJECT_PIPE] = {"pipe", false},
+             [IPC_OBJECT_TCP_STREAM] = {"farstream", false},
+             [IPC_OBJECT_QUEUE] = {"queue", false},
+             [IPC_OBJECT_EVENTFD] = {"eventfd", true},
+             [IPC_OBJECT_FILE_LOCK] = {"filelock", true}};
 
 #define KNOWN 256u
 static struct {

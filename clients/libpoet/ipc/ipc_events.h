@@ -41,6 +41,7 @@ enum ipc_event {
 enum ipc_object_kind {
     IPC_OBJECT_STREAM,
     IPC_OBJECT_PIPE,
+    IPC_OBJECT_SOCKET_PAIR,
     IPC_OBJECT_TCP_STREAM,
     IPC_OBJECT_QUEUE,
     IPC_OBJECT_EVENTFD,
