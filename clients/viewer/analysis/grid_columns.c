@@ -223,9 +223,12 @@ char *grid_columns_text(struct grid_columns *all, uint32_t row, uint32_t shown)
     return result_table_cell_text(&names, &all->table->columns[column], cell);
 }
 
+/* (A row of the previous table, which has more rows, can be bound again before it is removed.) */
 static void fill_cell(GridRow *row, GtkListItem *item)
 {
     struct grid_columns *all = g_object_get_data(G_OBJECT(item), "columns");
+    if (row->row >= all->table->row_count)
+        return;
     uint32_t column = GPOINTER_TO_UINT(g_object_get_data(G_OBJECT(item), "column"));
     char *text = grid_columns_text(all, row->row, column);
     if (!(all->shown[column].style & (GRID_CODE | GRID_WORDS)))
