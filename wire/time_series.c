@@ -31,7 +31,7 @@ void decode_series_request(struct decoder *in, struct series_request *r)
     r->meter = decode_string(in, LIMIT_TEXT_BYTES);
     uint32_t n = decode_count(in, 4);
     if (!r->pixels || r->pixels > LIMIT_PIXELS || n > LIMIT_LINES_ASKED ||
-        r->groups > (SERIES_USAGE | SERIES_MEMORY | SERIES_OWN))
+        r->groups > SERIES_GROUPS)
         decoder_fail(in, "invalid curve request");
     if (in->error)
         return;

@@ -12,8 +12,12 @@
 enum series_group {
     SERIES_USAGE = 1, /* operating-system statistics */
     SERIES_MEMORY = 2,
-    SERIES_OWN = 4
+    SERIES_OWN = 4,
+    SERIES_LEVELS = 8, /* the level of concurrency: how many threads were in each state */
+    SERIES_GROUPS = 15 /* all of them */
 };
+
+#define SERIES_LEVEL_METERS 512u /* code of the first level */
 
 struct series_request {
     int64_t from, to; /* ns; to <= from: the whole run */

@@ -530,7 +530,7 @@ int chart_output_run(const struct table_settings *o, struct command_source *subj
     if (count != 1 || !chart_output_has_states(sections->what))
         return command_usage(
             o->command, "--chart: available for poet states, waits and path; icicle for calls, "
-                        "waits and memory; curves for usage, memory and metrics; kiviat for "
-                        "metrics");
+                        "waits and memory; curves for usage, memory, metrics and states "
+                        "--concurrency; kiviat for metrics");
     return chart_output_run_states(o, subject, sections->what);
 }

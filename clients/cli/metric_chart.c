@@ -12,16 +12,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char sampled[] =
+    "step plot of the last sampled value; dots mark sparse samples; gaps mean no data";
+
 static const struct metric_chart_group {
     const char *what;
     uint8_t group;
-    const char *title, *nothing;
+    const char *title, *nothing, *below;
 } all[] = {
-    {"usage", SERIES_USAGE, "OS resource usage", "only local processes (Unix socket) are sampled"},
+    {"usage", SERIES_USAGE, "OS resource usage", "only local processes (Unix socket) are sampled",
+     sampled},
     {"memory", SERIES_MEMORY, "heap allocations",
-     "only programs started with poet record -m memory have heap data"},
+     "only programs started with poet record -m memory have heap data", sampled},
     {"metrics", SERIES_OWN, "user-defined metrics",
-     "only metrics that a program maintains itself, or poet watch samples, have curves"},
+     "only metrics that a program maintains itself, or poet watch samples, have curves", sampled},
+    {"concurrency", SERIES_LEVELS, "level of concurrency",
+     "the run is too long; select a part with --from and --to in poet states --concurrency",
+     "number of threads in each state: its mean in each pixel, pale from its minimum to its "
+     "maximum"},
 };
 
 static const struct metric_chart_group *metric_chart_find_group(const char *what)
@@ -189,13 +197,11 @@ static void metric_chart_report_below(struct metric_chart_builder *m, const char
     bool grows = false;
     for (uint32_t i = 0; i < m->curves.panel_count; i++)
         grows |= m->curves.panels[i].grows;
-    m->below =
-        xasprintf("step plot of the last sampled value; dots mark sparse samples; gaps mean no data"
-                  "%s%s%s%s%s%s",
-                  grows ? "; counters are drawn as rates per second between samples" : "",
-                  *flat ? "; not drawn, always 0: " : "", flat,
-                  *once ? "; not drawn, sampled only once: " : "", once,
-                  m->series.left_out ? "; too many curves; select some with --threads" : "");
+    m->below = xasprintf("%s%s%s%s%s%s%s", m->of->below,
+                         grows ? "; counters are drawn as rates per second between samples" : "",
+                         *flat ? "; not drawn, always 0: " : "", flat,
+                         *once ? "; not drawn, sampled only once: " : "", once,
+                         m->series.left_out ? "; too many curves; select some with --threads" : "");
     m->curves.below = m->below;
 }
 

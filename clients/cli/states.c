@@ -5,13 +5,24 @@
 #include <errno.h>
 #include <string.h>
 
-enum { OPTION_TASKS = 3000, OPTION_CREATED, OPTION_LIST, OPTION_PLACEMENT, OPTION_SOURCE };
+#define PARTS_MOST 100000u
+
+enum {
+    OPTION_TASKS = 3000,
+    OPTION_CREATED,
+    OPTION_LIST,
+    OPTION_PLACEMENT,
+    OPTION_CONCURRENCY,
+    OPTION_PARTS,
+    OPTION_SOURCE
+};
 
 struct states_options {
     struct table_settings tables;
     const char *preset;
-    char key[8];
-    struct table_option source[2]; /* terminated by an empty one */
+    char source[8], parts[8]; /* keys of options */
+    struct table_option options[3]; /* terminated by an empty one */
+    unsigned option_count;
 };
 
 static const struct argp_option options[] = {
@@ -26,6 +37,13 @@ static const struct argp_option options[] = {
      1},
     {"placement", OPTION_PLACEMENT, NULL, 0,
      "list which worker thread ran each task of a runtime, from when, how long, and migrations", 1},
+    {"concurrency", OPTION_CONCURRENCY, NULL, 0,
+     "the level of concurrency: how many threads ran, were runnable, and were blocked by class; "
+     "work, span and parallelism.  --by level: how long how many threads were in each state; --by "
+     "time: over time (--chart curves draws it)",
+     1},
+    {"parts", OPTION_PARTS, "N", 0,
+     "with --concurrency --by time: rows, each an equal part of the time (default 20)", 1},
     {"source", OPTION_SOURCE, "order|samples|clock|switches", 0,
      "limit the source of CPU states: order (traced events alone), samples of CPU time, clock "
      "(thread CPU clocks at events), switches (context-switch records)",
@@ -38,12 +56,32 @@ static const struct option_row states_rows[] = {
     OPTION_STORES_CONSTANT(OPTION_CREATED, struct states_options, preset, "created"),
     OPTION_STORES_CONSTANT(OPTION_LIST, struct states_options, preset, "intervals"),
     OPTION_STORES_CONSTANT(OPTION_PLACEMENT, struct states_options, preset, "placement"),
+    OPTION_STORES_CONSTANT(OPTION_CONCURRENCY, struct states_options, preset, "concurrency"),
     {0}};
+
+/* Sets an option of the server, once: the last value counts. */
+static void states_set_option(struct states_options *w, char *key, char *value)
+{
+    unsigned i = 0;
+    while (i < w->option_count && w->options[i].key != key)
+        i++;
+    w->option_count += i == w->option_count;
+    w->options[i] = (struct table_option){key, value};
+}
 
 static error_t states_parse_option(int key, char *value, struct argp_state *state)
 {
     struct states_options *w = state->input;
+    unsigned parts;
     switch (key) {
+    case OPTION_PARTS:
+        if (!command_number(value, PARTS_MOST, &parts) || !parts) {
+            command_usage(w->tables.command, "--parts %s: must be a number from 1 to %u", value,
+                          PARTS_MOST);
+            return EINVAL;
+        }
+        states_set_option(w, w->parts, value);
+        return 0;
     case OPTION_SOURCE:
         if (strcmp(value, "order") != 0 && strcmp(value, "samples") != 0 &&
             strcmp(value, "clock") != 0 && strcmp(value, "switches") != 0) {
@@ -53,7 +91,7 @@ static error_t states_parse_option(int key, char *value, struct argp_state *stat
                 value);
             return EINVAL;
         }
-        w->source[0] = (struct table_option){w->key, value};
+        states_set_option(w, w->source, value);
         return 0;
     default:
         return option_rows_parse(states_rows, key, value, state);
@@ -73,11 +111,12 @@ static const char *preset_by(const struct states_options *w)
 
 static int states_run(const struct command *command, int argc, char **argv)
 {
-    struct states_options w = {.tables = {.command = command}, .preset = "states", .key = "source"};
+    struct states_options w = {
+        .tables = {.command = command}, .preset = "states", .source = "source", .parts = "parts"};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
         return status;
-    struct table_section section = {.what = preset_by(&w), .options = w.source};
+    struct table_section section = {.what = preset_by(&w), .options = w.options};
     return table_output_command(&w.tables, argc, argv, first, &section, 1);
 }
 
@@ -95,7 +134,10 @@ static const struct argp argp = {
         "state has a row for each state of a thread: its total, its number of intervals, the "
         "shortest and the longest.  --by processor or cluster shows on which worker threads the "
         "tasks of a runtime ran, --by cpu on which CPUs threads ran: for how long, in how many "
-        "intervals, and with how many migrations.",
+        "intervals, and with how many migrations.  --concurrency counts threads instead: the "
+        "mean, minimum and maximum number of threads in each state, and the parallelism of the "
+        "range (--from, --to): its work, the running time of all threads, divided by its span, "
+        "the running time on the critical path.",
     .children = tables_children};
 
 const struct command command_states = {

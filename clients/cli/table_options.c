@@ -36,7 +36,8 @@ static const struct table_command {
     bool single; /* its rows cannot be compared with those of another run */
 } table_commands[] = {
     {"states", "thread (default), state, processor, cluster or cpu",
-     "transitions (thread states over time) or gantt (activity)", NULL, false},
+     "transitions (thread states over time) or gantt (activity); curves with --concurrency", NULL,
+     false},
     {"waits", "place (default), pattern, object, site, thread, wait or category",
      "bars (needs -o) or icicle (flame graph)", "waited", false},
     {"locks", "lock (default), hold (of one --object) or convoy", NULL, NULL, false},

@@ -164,6 +164,7 @@ static void do_find(struct view *v)
 }
 
 static void do_memory(struct view *v) { analysis_pane_open(v, "memory"); }
+static void actions_do_concurrency(struct view *v) { analysis_pane_open(v, "concurrency"); }
 static void actions_do_usage(struct view *v) { analysis_pane_open(v, "resources"); }
 static void actions_do_metrics(struct view *v) { analysis_pane_open(v, "meters"); }
 static void actions_do_predict(struct view *v) { analysis_pane_open(v, "predict"); }
@@ -417,6 +418,7 @@ const struct action action_table[] = {
     {"View", "show-text", "Description tab", "<Alt>x", do_text, NULL},
     {"View", "show-states", "Thread States tab", "<Alt>s", do_states, NULL},
     {"View", "show-threads", "Threads tab", "<Alt>h", do_threads, NULL},
+    {"View", "show-concurrency", "Concurrency tab", "<Alt>n", actions_do_concurrency, NULL},
     {"View", "show-waits", "Waits tab", "<Alt>a", do_waits, NULL},
     {"View", "show-locks", "Locks tab", "<Alt>k", actions_do_locks, NULL},
     {"View", "show-path", "Critical Path tab", "<Alt>p", do_path, NULL},

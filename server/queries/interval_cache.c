@@ -438,6 +438,26 @@ size_t interval_cache_open(const struct run *run, struct wait_record **waits)
                                        waits);
 }
 
+static int interval_cache_by_thread(const void *a, const void *b)
+{
+    uint32_t x = ((const struct wait_record *)a)->thread,
+             y = ((const struct wait_record *)b)->thread;
+    return (x > y) - (x < y);
+}
+
+struct lifetimes interval_cache_all_lifetimes(const struct run *run, struct wait_record **open)
+{
+    struct lifetimes lives = interval_cache_lifetimes(run);
+    int64_t end = interval_cache_until_ns(run);
+    lives.open_count = interval_cache_open(run, open);
+    for (size_t i = 0; i < lives.open_count; i++)
+        (*open)[i].to_ns = (*open)[i].to_ns > end ? (*open)[i].to_ns : end;
+    if (lives.open_count)
+        qsort(*open, lives.open_count, sizeof **open, interval_cache_by_thread);
+    lives.open = *open;
+    return lives;
+}
+
 /* ---- partial runs ---- */
 
 #define AROUND_MOST (1u << 20)

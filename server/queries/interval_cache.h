@@ -36,6 +36,9 @@ uint64_t interval_cache_generation(const struct run *run);
 size_t interval_cache_open(const struct run *run, struct wait_record **waits);
 /* Returns what the states of threads are computed from, except for the open waits. */
 struct lifetimes interval_cache_lifetimes(const struct run *run);
+/* Returns the same with the open waits, which last until now; sets *open to them, which the caller
+ * frees after use. */
+struct lifetimes interval_cache_all_lifetimes(const struct run *run, struct wait_record **open);
 /* Returns the time up to which open waits last: now, or the end of the run. */
 int64_t interval_cache_until_ns(const struct run *run);
 

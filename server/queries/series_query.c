@@ -1,9 +1,10 @@
 /* Metrics over time, by pixels (wire/time_series.h): recorded values and how long they held,
- * without interpolation. */
+ * without interpolation; and the level of concurrency (level_series.h). */
 #include "wire/time_series.h"
 
 #include "base/alloc.h"
-#include "server/queries/query.h"
+#include "server/queries/level_series.h"
+#include "server/queries/request_queue.h"
 #include "server/run/event_times.h"
 #include "server/run/metrics.h"
 #include "wire/limits.h"
@@ -205,36 +206,81 @@ static void choose_range(const struct run *run, const struct series_request *r,
     s->to = s->to > s->from ? s->to : s->from + 1;
 }
 
-static void series_query_answer(const struct run *run, const struct series_request *r,
-                                struct response *reply)
+/* Adds the metrics that were recorded over time. */
+static void series_query_add_recorded(const struct run *run, const struct series_request *r,
+                                      struct time_series_set *s)
 {
-    struct time_series_set s = {.pixels = r->pixels};
-    size_t n = os_metrics_count(run), kept = 0, most = LIMIT_CURVE_PIXELS / r->pixels;
+    size_t n = os_metrics_count(run), kept = 0, most = LIMIT_CURVE_PIXELS / r->pixels - s->count;
     const struct os_metric_series **asked = xcalloc(n + 1, sizeof(const struct os_metric_series *));
-    choose_range(run, r, &s);
     for (size_t i = 0; i < n; i++)
         if (series_query_is_requested(run, r, os_metrics_at(run, i)))
             asked[kept++] = os_metrics_at(run, i);
     qsort(asked, kept, sizeof *asked, by_place);
     most = kept < most ? kept : most;
-    s.items = xcalloc(most + 1, sizeof *s.items);
-    while (s.count < most)
-        add_curve(run, &s, asked[s.count]);
-    s.left_out = (uint32_t)(kept - most);
-    response_chunk_begin(reply, RESPONSE_TIME_SERIES);
-    encode_time_series(reply->out, &s);
-    response_chunk_end(reply);
-    time_series_free(&s);
+    s->items = xreallocarray(s->items, s->count + most + 1, sizeof *s->items);
+    for (size_t i = 0; i < most; i++)
+        add_curve(run, s, asked[i]);
+    s->left_out = (uint32_t)(kept - most);
     free(asked);
 }
 
-static void curve_at_once(const struct run *run, struct decoder *in, struct response *reply)
+/* ---- the request ---- */
+
+struct series_job {
+    const struct run *run;
+    struct series_request request;
+    struct time_series_set set;
+    struct level_series levels;
+    bool begun;
+};
+
+static void *series_query_begin(struct request_queue *queue, struct decoder *in)
 {
     struct series_request request;
     decode_series_request(in, &request);
-    if (decoder_finish(in))
-        series_query_answer(run, &request, reply);
-    series_request_free(&request);
+    if (!decoder_finish(in)) {
+        series_request_free(&request);
+        return NULL;
+    }
+    struct series_job *job = xcalloc(1, sizeof *job);
+    job->run = queue->run;
+    job->request = request;
+    return job;
 }
 
-const struct query query_time_series = {.at_once = curve_at_once};
+static bool series_query_step(void *p, uint64_t budget)
+{
+    struct series_job *job = p;
+    if (!job->begun) {
+        choose_range(job->run, &job->request, &job->set);
+        job->set.pixels = job->request.pixels;
+        job->begun = true;
+    }
+    return !(job->request.groups & SERIES_LEVELS) ||
+           level_series_step(&job->levels, job->run, &job->request, &job->set, &budget);
+}
+
+static bool series_query_put(void *p, struct response *reply)
+{
+    struct series_job *job = p;
+    series_query_add_recorded(job->run, &job->request, &job->set);
+    response_chunk_begin(reply, RESPONSE_TIME_SERIES);
+    encode_time_series(reply->out, &job->set);
+    response_chunk_end(reply);
+    return true;
+}
+
+static void series_query_free(void *p)
+{
+    struct series_job *job = p;
+    level_series_free(&job->levels);
+    series_request_free(&job->request);
+    time_series_free(&job->set);
+    free(job);
+}
+
+const struct query query_time_series = {.begin = series_query_begin,
+                                        .step = series_query_step,
+                                        .put = series_query_put,
+                                        .free = series_query_free,
+                                        .most = LIMIT_QUERIES};

@@ -25,7 +25,7 @@ static int64_t active_until(const struct thread_timeline *c)
     return c->end_ns == INTERVALS_NEVER ? to : int64_max(c->end_ns, to);
 }
 
-static const struct wait_record *open_wait(const struct lifetimes *lives, uint32_t thread)
+const struct wait_record *thread_states_open_wait(const struct lifetimes *lives, uint32_t thread)
 {
     size_t low = LOWER_BOUND(i, 0, lives->open_count, lives->open[i].thread < thread);
     return low < lives->open_count && lives->open[low].thread == thread ? &lives->open[low] : NULL;
@@ -50,7 +50,7 @@ int64_t thread_states_alive_until(const struct lifetimes *lives, const struct th
 bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_timeline *c,
                             int64_t *from_ns, int64_t *to_ns)
 {
-    const struct wait_record *open = open_wait(lives, c->thread);
+    const struct wait_record *open = thread_states_open_wait(lives, c->thread);
     int64_t from = c->made_ns != INTERVALS_NEVER    ? c->made_ns
                    : c->start_ns != INTERVALS_NEVER ? c->start_ns
                                                     : c->end_ns;
@@ -235,7 +235,7 @@ static void visit_after(struct state_walk *w, int64_t to_ns)
 static void visit_rest(struct state_walk *w)
 {
     const struct thread_timeline *c = w->course;
-    const struct wait_record *open = open_wait(w->lives, c->thread);
+    const struct wait_record *open = thread_states_open_wait(w->lives, c->thread);
     visit_after(w, open ? open->from_ns
                         : int64_max(active_until(c), thread_states_alive_until(w->lives, c)));
     if (open)

@@ -69,6 +69,9 @@ bool thread_states_lifetime(const struct lifetimes *lives, const struct thread_t
 int64_t thread_states_alive_until(const struct lifetimes *lives,
                                   const struct thread_timeline *course);
 
+/* Returns the wait of a thread that has not ended, or NULL. */
+const struct wait_record *thread_states_open_wait(const struct lifetimes *lives, uint32_t thread);
+
 /* Returns whether a task runs in this part of a wait while it is on its worker thread: no other
  * thread kept what it requested. */
 bool thread_states_request_runs(const struct lifetimes *lives, const struct thread_timeline *course,

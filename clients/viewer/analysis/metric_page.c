@@ -417,6 +417,7 @@ static const struct {
     [METRIC_PAGE_MEMORY] = {"memory", "Heap size over time", "heap_live", SERIES_MEMORY},
     [METRIC_PAGE_USAGE] = {"resources", "Selected metric over time", "resident", SERIES_USAGE},
     [METRIC_PAGE_METRICS] = {"meters", "Selected metric over time", "", SERIES_OWN},
+    [METRIC_PAGE_LEVELS] = {"concurrency", "Number of threads over time", "running", SERIES_LEVELS},
 };
 
 static char *metric_page_key(enum metric_page page)
@@ -495,28 +496,29 @@ void metric_page_print(struct view *view, const char *page, FILE *f)
         metric_curve_print(metric_page_curve_of(view, (enum metric_page)i), f);
 }
 
-/* ---- the tab Metrics: metrics that descriptions and users define ---- */
+/* ---- the tabs ---- */
 
-static GtkWidget *metrics_tab_curve_widget(struct view *view)
-{
-    return metric_page_curve_above(view, METRIC_PAGE_METRICS);
-}
+/* Defines the callbacks of a tab. */
+#define METRIC_PAGE_CALLBACKS(name, page)                                                          \
+    static GtkWidget *name##_curve(struct view *view)                                              \
+    {                                                                                              \
+        return metric_page_curve_above(view, page);                                                \
+    }                                                                                              \
+    static void name##_select(struct view *view, const struct result_table *t, int row)            \
+    {                                                                                              \
+        metric_page_select(view, page, t, row);                                                    \
+    }                                                                                              \
+    static void name##_notify(struct view *view, enum notification what)                           \
+    {                                                                                              \
+        metric_page_on_notification(view, page, what);                                             \
+    }                                                                                              \
+    static void name##_clear(struct view *view) { metric_page_clear(view, page); }
 
-static void metrics_tab_on_row_selected(struct view *view, const struct result_table *t, int row)
-{
-    metric_page_select(view, METRIC_PAGE_METRICS, t, row);
-}
+METRIC_PAGE_CALLBACKS(metrics_tab, METRIC_PAGE_METRICS)
+METRIC_PAGE_CALLBACKS(usage_tab, METRIC_PAGE_USAGE)
+METRIC_PAGE_CALLBACKS(levels_tab, METRIC_PAGE_LEVELS)
 
-static void metrics_tab_on_notification(struct view *view, enum notification what)
-{
-    metric_page_on_notification(view, METRIC_PAGE_METRICS, what);
-}
-
-static void metrics_tab_clear_curve(struct view *view)
-{
-    metric_page_clear(view, METRIC_PAGE_METRICS);
-}
-
+/* Metrics that descriptions and users define. */
 const struct tab page_meters = {
     .name = "meters",
     .title = "Metrics",
@@ -525,31 +527,13 @@ const struct tab page_meters = {
     .empty_text =
         "No metrics; define them with poet.h or in a target description (docs/config.md).",
     .tooltip = "User-defined metrics of the run",
-    .header = metrics_tab_curve_widget,
-    .selected = metrics_tab_on_row_selected,
-    .on_notification = metrics_tab_on_notification,
-    .clear = metrics_tab_clear_curve,
+    .header = metrics_tab_curve,
+    .selected = metrics_tab_select,
+    .on_notification = metrics_tab_notify,
+    .clear = metrics_tab_clear,
 };
 
-/* ---- the tab Resources, with CPU time, memory and I/O of processes and threads ---- */
-
-static GtkWidget *usage_tab_curve_widget(struct view *view)
-{
-    return metric_page_curve_above(view, METRIC_PAGE_USAGE);
-}
-
-static void usage_tab_on_row_selected(struct view *view, const struct result_table *t, int row)
-{
-    metric_page_select(view, METRIC_PAGE_USAGE, t, row);
-}
-
-static void usage_tab_on_notification(struct view *view, enum notification what)
-{
-    metric_page_on_notification(view, METRIC_PAGE_USAGE, what);
-}
-
-static void usage_tab_clear_curve(struct view *view) { metric_page_clear(view, METRIC_PAGE_USAGE); }
-
+/* CPU time, memory and I/O of processes and threads. */
 const struct tab page_resources = {
     .name = "resources",
     .title = "Resources",
@@ -557,8 +541,23 @@ const struct tab page_resources = {
     .row_kind = "thread",
     .empty_text = "No data: only local processes (Unix socket) are sampled.",
     .tooltip = "OS resource usage: CPU time, memory, I/O",
-    .header = usage_tab_curve_widget,
-    .selected = usage_tab_on_row_selected,
-    .on_notification = usage_tab_on_notification,
-    .clear = usage_tab_clear_curve,
+    .header = usage_tab_curve,
+    .selected = usage_tab_select,
+    .on_notification = usage_tab_notify,
+    .clear = usage_tab_clear,
+};
+
+/* How many threads were in each state. */
+const struct tab page_concurrency = {
+    .name = "concurrency",
+    .title = "Concurrency",
+    .preset = "concurrency",
+    .row_kind = "state",
+    .empty_text = "No threads yet.",
+    .tooltip = "How many threads ran, were runnable, and were blocked by class; the curve shows "
+               "the selected row over time",
+    .header = levels_tab_curve,
+    .on_row_selected = levels_tab_select,
+    .on_notification = levels_tab_notify,
+    .clear = levels_tab_clear,
 };

@@ -1,12 +1,18 @@
-/* Tabs of metrics: Metrics, Resources, and Memory (memory_tab.c). The curve of the selected row is
- * above the table. */
+/* Tabs of metrics: Concurrency, Metrics, Resources, and Memory (memory_tab.c). The curve of the
+ * selected row is above the table. */
 #ifndef CLIENTS_VIEWER_ANALYSIS_METRIC_PAGE_H
 #define CLIENTS_VIEWER_ANALYSIS_METRIC_PAGE_H
 
 #include "clients/viewer/analysis/tab.h"
 
 /* The tabs; each has a curve of its own. */
-enum metric_page { METRIC_PAGE_MEMORY, METRIC_PAGE_USAGE, METRIC_PAGE_METRICS, METRIC_PAGES };
+enum metric_page {
+    METRIC_PAGE_MEMORY,
+    METRIC_PAGE_USAGE,
+    METRIC_PAGE_METRICS,
+    METRIC_PAGE_LEVELS,
+    METRIC_PAGES
+};
 
 GtkWidget *metric_page_curve_above(struct view *view, enum metric_page page);
 /* Selects the curve by the row's program, thread and metric. */

@@ -119,25 +119,10 @@ static bool table_query_read_intervals(struct table_job *job, uint64_t *budget)
     return whole;
 }
 
-static int by_thread(const void *a, const void *b)
-{
-    uint32_t x = ((const struct wait_record *)a)->thread,
-             y = ((const struct wait_record *)b)->thread;
-    return x < y ? -1 : x > y;
-}
-
 static void table_query_add_open_waits(struct table_job *job)
 {
-    int64_t end = interval_cache_until_ns(job->view.run);
     free(job->open);
-    job->open = NULL;
-    job->view.lives = interval_cache_lifetimes(job->view.run);
-    job->view.lives.open_count = interval_cache_open(job->view.run, &job->open);
-    for (size_t i = 0; i < job->view.lives.open_count; i++)
-        job->open[i].to_ns = job->open[i].to_ns > end ? job->open[i].to_ns : end;
-    if (job->view.lives.open_count)
-        qsort(job->open, job->view.lives.open_count, sizeof *job->open, by_thread);
-    job->view.lives.open = job->open;
+    job->view.lives = interval_cache_all_lifetimes(job->view.run, &job->open);
     cpu_source_choose(&job->view, &job->view.lives);
     job->again = interval_cache_generation(job->view.run);
 }

@@ -42,7 +42,7 @@ struct table_preset {
 #define PRESETS(P) P(states) P(spells) P(tasks) P(created)                                     \
     P(waits) P(knots) P(why) P(path) P(trail) P(hints) P(run) P(sound) P(usage) P(meters)      \
     P(calls) P(memory) P(source) P(entries) P(with) P(cases) P(inside) P(blocks) P(processors) \
-    P(callson) P(predictions) P(placement) P(stacks) P(locks)
+    P(callson) P(predictions) P(placement) P(stacks) P(locks) P(concurrency)
 /* clang-format on */
 
 #define P(name) extern const struct table_preset preset_##name;
