@@ -88,6 +88,8 @@ static void call_blocks_name_lines(struct command_source *subject, struct result
 enum {
     OPTION_GRAPH = 3000,
     OPTION_CYCLES,
+    OPTION_CALLERS,
+    OPTION_INVERTED,
     OPTION_RAW,
     OPTION_EVERY,
     OPTION_ELAPSED,
@@ -101,7 +103,7 @@ enum {
 
 struct calls_options {
     struct table_settings tables; /* must be first: calls_make_blocks() and others cast it */
-    struct table_option options[2];
+    struct table_option options[5]; /* of calls; terminated by an empty one */
     const char *what; /* the table */
     const char *with; /* name of a function; NULL: none */
     struct table_option *place; /* its address */
@@ -111,7 +113,17 @@ struct calls_options {
 
 static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "Which table:", 1},
-    {"graph", OPTION_GRAPH, NULL, 0, "call graph: callers and callees, with times of single calls",
+    {"graph", OPTION_GRAPH, NULL, 0,
+     "call graph: each function with its callees, their share of its total time, and times of "
+     "single calls",
+     1},
+    {"callers", OPTION_CALLERS, NULL, 0,
+     "each function with its callers, and the share of its total time that each led to; with "
+     "--graph callers and callees",
+     1},
+    {"inverted", OPTION_INVERTED, NULL, 0,
+     "inverted call tree: each function, and below it the call paths that led to its self time "
+     "(-o FILE.pdf, .html: as an icicle graph)",
      1},
     {"cycles", OPTION_CYCLES, NULL, 0, "recursion cycles", 1},
     {"every", OPTION_EVERY, NULL, 0,
@@ -146,11 +158,14 @@ static const struct argp_option options[] = {
      4},
     {0}};
 
-/* Selects "graph" or "cycles"; the last one counts. */
+/* Adds an option of the table, once. */
 static error_t calls_set_view(struct calls_options *w, const char *key)
 {
     static char yes[] = "yes";
-    w->options[0] = (struct table_option){(char *)(uintptr_t)key, yes};
+    unsigned i = 0;
+    while (w->options[i].key && strcmp(w->options[i].key, key) != 0)
+        i++;
+    w->options[i] = (struct table_option){(char *)(uintptr_t)key, yes};
     return 0;
 }
 
@@ -175,6 +190,11 @@ static error_t calls_parse_option(int key, char *value, struct argp_state *state
         return calls_set_view(w, "graph");
     case OPTION_CYCLES:
         return calls_set_view(w, "cycles");
+    case OPTION_CALLERS:
+        return calls_set_view(w, "callers");
+    case OPTION_INVERTED:
+        w->tables.tree = true;
+        return calls_set_view(w, "inverted");
     case OPTION_PER_THREAD:
         w->over = value ? value : "self";
         return 0;

@@ -98,11 +98,11 @@ static bool icicle_chart_has_tree(const struct table_section *section)
 }
 
 /* Returns whether one was requested, by --tree with an image file, or by --chart icicle. Selected
- * columns, and differences to another run, need a table. */
+ * columns need a table, and so do differences to another run but in a page. */
 static bool icicle_chart_wanted(const struct table_settings *o,
                                 const struct table_section *sections, size_t count)
 {
-    bool table = o->columns || o->baseline || o->json || o->csv;
+    bool table = o->columns || o->json || o->csv || (o->baseline && !icicle_chart_is_page(o));
     if (count != 1 || !icicle_chart_has_tree(sections))
         return false;
     if (o->chart)
@@ -464,9 +464,13 @@ static int chart_output_run_icicle(const struct table_settings *o, struct comman
 {
     struct table_settings tree = icicle_chart_tables(o);
     struct result_table table = {0};
+    if (o->baseline && !icicle_chart_is_page(o))
+        return command_usage(o->command, "--baseline: differences are drawn with -o FILE.html");
     if (!icicle_chart_form(o))
         return command_usage(o->command, "-o %s: an icicle is a .pdf, .svg, .png or .txt", o->file);
     int status = table_request_run(&tree, section, subject, &table);
+    if (status == EXIT_DONE && o->baseline)
+        status = table_request_difference(&tree, section, subject, &table);
     if (status == EXIT_DONE)
         status = icicle_chart_write(o, subject, &table);
     result_table_free(&table);

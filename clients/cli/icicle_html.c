@@ -17,7 +17,11 @@ static const char style[] =
 /* The boxes of the displayed node: that and what is below it, and above it all that contain it. */
 static const char script[] =
     "const $=id=>document.getElementById(id);let at=0;"
-    "const hue=n=>'hsl('+(n.g*47%360)+' 60% 78%)';"
+    "const part=n=>n.x/Math.max(n.s,n.s-n.x,1);"
+    "const hue=n=>D?'hsl('+(n.x>0?0:220)+' '+Math.round(Math.abs(part(n))*85)+'% '+"
+    "Math.round(90-Math.abs(part(n))*30)+'%)':'hsl('+(n.g*47%360)+' 60% 78%)';"
+    "const said=n=>n.n+'\\n'+n.a+', '+(100*n.s/N[0].s).toFixed(1)+' % of all'+"
+    "(D&&n.c?'\\n'+n.c+' compared with the other run':'');"
     "function place(){const g=$('graph'),w=g.clientWidth,text=$('find').value.toLowerCase();"
     "g.textContent='';let rows=0,found=0;const left=[],used=[];"
     "N.forEach((n,i)=>{const above=i<at&&n.e>at,within=i>=at&&i<N[at].e;"
@@ -29,12 +33,17 @@ static const char script[] =
     "if(i>at)used[n.p]=(used[n.p]||0)+n.s;"
     "const wide=above?w:w*n.s/N[at].s;if(wide<.5)return;"
     "const d=document.createElement('div');d.textContent=n.n;"
-    "d.title=n.n+'\\n'+n.a+', '+(100*n.s/N[0].s).toFixed(1)+' % of all';"
+    "d.title=said(n);"
     "d.style.left=w*left[i]/N[at].s+'px';d.style.top=n.d*19+'px';d.style.width=wide+'px';"
     "d.style.background=hue(n);d.className=(hit?'found ':'')+(above?'above':'');"
     "d.onclick=()=>{at=i;place()};g.append(d);rows=Math.max(rows,n.d+1)});"
     "g.style.height=rows*19+'px';"
     "$('share').textContent=text?(100*found/N[0].s).toFixed(1)+' % of all':''}"
+    /* What only the other run has is too narrow to be drawn. */
+    "N.forEach((n,i)=>{if(!D||n.s||!(n.x<0)||i&&!N[n.p].s&&N[n.p].x<0)return;"
+    "const l=document.createElement('li');let t=n.n;"
+    "for(let p=n.p;p;p=N[p].p)t=N[p].n+' > '+t;l.textContent=t+': '+n.c;$('gone').append(l)});"
+    "if(D)$('gone').hidden=!$('gone').children.length;"
     "$('find').oninput=place;onresize=place;place();";
 
 static void icicle_html_text(FILE *f, const char *text)
@@ -77,20 +86,27 @@ void icicle_html_write(const void *layout, FILE *f)
     fputs("</h1>\n<label>Search: <input id=\"find\" type=\"search\"></label> "
           "<output id=\"share\"></output>\n<div id=\"graph\"></div>\n",
           f);
+    if (boxes->differs)
+        fputs("<p>Red: more than in the other run; blue: less; the stronger the color, the more.  "
+              "What only the other run has is listed below the graph.</p>\n"
+              "<ul id=\"gone\" hidden></ul>\n",
+              f);
     for (uint32_t i = 0; i < boxes->note_count; i++) {
         fputs("<p>", f);
         icicle_html_text(f, boxes->notes[i]);
         fputs("</p>\n", f);
     }
-    fputs("<script>\nconst N=[\n", f);
+    fprintf(f, "<script>\nconst D=%d,N=[\n", boxes->differs);
     for (uint32_t i = 0; i < boxes->count; i++) {
         const struct icicle_node *n = &boxes->nodes[i];
         fputs("{n:", f);
         icicle_html_string(f, n->name);
         fputs(",a:", f);
         icicle_html_string(f, n->amount ? n->amount : "");
-        fprintf(f, ",s:%" PRId64 ",p:%u,e:%u,d:%u,g:%u},\n", n->size, n->parent, n->end,
-                (unsigned)n->depth, n->group);
+        fputs(",c:", f);
+        icicle_html_string(f, n->change_text ? n->change_text : "");
+        fprintf(f, ",s:%" PRId64 ",x:%" PRId64 ",p:%u,e:%u,d:%u,g:%u},\n", n->size, n->change,
+                n->parent, n->end, (unsigned)n->depth, n->group);
     }
     fprintf(f, "];\n%s\n</script>\n</body>\n</html>\n", script);
 }

@@ -63,6 +63,11 @@ int table_output_run(const struct table_settings *tables, struct command_source 
  * any case. */
 int table_request_run(const struct table_settings *tables, const struct table_section *section,
                       struct command_source *subject, struct result_table *table);
+/* Requests the same table of the baseline run of the settings, and replaces the table by their
+ * difference; returns an exit status, after reporting errors. */
+int table_request_difference(const struct table_settings *tables,
+                             const struct table_section *section, struct command_source *subject,
+                             struct result_table *table);
 /* Puts the lines named by --threads into a request; returns false after reporting an error. */
 bool table_request_label_lines(const struct table_settings *tables, struct table_request *request,
                                struct command_source *subject);

@@ -11,7 +11,6 @@
 #include "clients/cli/terminal.h"
 #include "clients/connection/result_table.h"
 #include "clients/connection/stack_frames.h"
-#include "clients/connection/table_diff.h"
 #include "render/table_page.h"
 
 #include <errno.h>
@@ -259,29 +258,6 @@ struct table_writer {
     bool some; /* a table was written */
 };
 
-/* Requests the same table of the baseline run, and replaces the table by their difference. */
-static int table_output_request_other(const struct table_settings *o,
-                                      const struct table_section *section,
-                                      struct command_source *subject, struct result_table *t)
-{
-    struct command_source other;
-    struct result_table theirs = {0}, both;
-    if (!command_source_open(o->command, &other, o->baseline, table_request_session_lines(o),
-                             subject->labels))
-        return EXIT_FAILED;
-    int status = table_request_run(o, section, &other, &theirs);
-    if (status == EXIT_DONE) {
-        struct table_names names = {&subject->source.book, subject->sites},
-                           theirs_names = {&other.source.book, other.sites};
-        table_diff_make(&both, t, &names, &theirs, &theirs_names);
-        result_table_free(t);
-        *t = both;
-    }
-    result_table_free(&theirs);
-    command_source_close(&other);
-    return status;
-}
-
 /* ---- writing ---- */
 
 /* Sets the title, with the name of the run unless the page has a heading about it. */
@@ -397,7 +373,7 @@ static int table_output_write_section(struct table_writer *w, const struct table
         return EXIT_DONE;
     int status = table_request_run(w->tables, section, w->subject, &table);
     if (status == EXIT_DONE && w->tables->baseline && !section->make)
-        status = table_output_request_other(w->tables, section, w->subject, &table);
+        status = table_request_difference(w->tables, section, w->subject, &table);
     if (status == EXIT_DONE && section->note)
         table_output_add_note(&table, section->note);
     if (status == EXIT_DONE)

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "clients/connection/call_groups.h"
 #include "clients/connection/result_table.h"
+#include "clients/connection/table_diff.h"
 #include "config/description_values.h"
 #include "wire/limits.h"
 #include "wire/request.h"
@@ -330,4 +331,25 @@ int table_request_run(const struct table_settings *o, const struct table_section
     }
     return table_progress_request(o->command, subject, &body, t) ? table_request_check(o, t)
                                                                  : EXIT_FAILED;
+}
+
+int table_request_difference(const struct table_settings *o, const struct table_section *section,
+                             struct command_source *subject, struct result_table *t)
+{
+    struct command_source other;
+    struct result_table theirs = {0}, both;
+    if (!command_source_open(o->command, &other, o->baseline, table_request_session_lines(o),
+                             subject->labels))
+        return EXIT_FAILED;
+    int status = table_request_run(o, section, &other, &theirs);
+    if (status == EXIT_DONE) {
+        struct table_names names = {&subject->source.book, subject->sites},
+                           theirs_names = {&other.source.book, other.sites};
+        table_diff_make(&both, t, &names, &theirs, &theirs_names);
+        result_table_free(t);
+        *t = both;
+    }
+    result_table_free(&theirs);
+    command_source_close(&other);
+    return status;
 }

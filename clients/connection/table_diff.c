@@ -262,22 +262,78 @@ static struct table_cell *add_row(struct table_diff_builder *m, const struct tab
     return result_table_cells(t, t->row_count++);
 }
 
-static void add_rows(struct table_diff_builder *m)
+/* Rows that only the other table has, by the row of this table that they are below. */
+struct table_diff_rest {
+    uint32_t *first,
+        *next; /* rows of `there`; by 1 + row of `here`, 0: none; UINT32_MAX: the end */
+};
+
+/* Lists them: matches[i] is 1 + the row of `here` that row i of `there` matches, 0: none. */
+static struct table_diff_rest table_diff_list_rest(const struct table_diff_builder *m,
+                                                   const uint32_t *matches)
+{
+    struct table_diff_rest rest = {xcalloc(m->here->row_count + 1u, sizeof *rest.first),
+                                   xcalloc(m->there->row_count + 1u, sizeof *rest.next)};
+    uint32_t *last = xcalloc(m->here->row_count + 1u, sizeof *last), below[DEPTHS + 1] = {0};
+    memset(rest.first, 0xff, (m->here->row_count + 1u) * sizeof *rest.first);
+    for (uint32_t i = 0; i < m->there->row_count; i++) {
+        uint8_t depth = m->there->rows[i].depth;
+        uint32_t parent = below[depth];
+        below[depth + 1] = matches[i] ? matches[i] : parent;
+        if (matches[i])
+            continue;
+        rest.next[i] = UINT32_MAX;
+        *(rest.first[parent] == UINT32_MAX ? &rest.first[parent] : &rest.next[last[parent]]) = i;
+        last[parent] = i;
+    }
+    free(last);
+    return rest;
+}
+
+static void table_diff_add_rest(struct table_diff_builder *m, const struct table_diff_rest *rest,
+                                uint32_t parent)
+{
+    for (uint32_t i = rest->first[parent]; i != UINT32_MAX; i = rest->next[i])
+        set_cells(m, add_row(m, &m->there->rows[i], false), NULL, result_table_cells(m->there, i));
+}
+
+/* Returns which row of `there` each row of `here` matches; row_count: none. */
+static uint32_t *table_diff_match_rows(struct table_diff_builder *m)
 {
     struct map index = index_rows(m->there_keys, m->there->row_count);
+    uint32_t *others = xcalloc(m->here->row_count + 1u, sizeof *others);
     for (uint32_t i = 0; i < m->here->row_count; i++) {
-        uint32_t other = find_row(m, &index, m->here_keys[i]);
-        bool both = other < m->there->row_count;
-        set_cells(m, add_row(m, &m->here->rows[i], true), result_table_cells(m->here, i),
-                  both ? result_table_cells(m->there, other) : NULL);
-        if (both)
-            m->taken[other] = 1;
+        others[i] = find_row(m, &index, m->here_keys[i]);
+        if (others[i] < m->there->row_count)
+            m->taken[others[i]] = 1;
     }
-    for (uint32_t i = 0; i < m->there->row_count; i++)
-        if (!m->taken[i])
-            set_cells(m, add_row(m, &m->there->rows[i], false), NULL,
-                      result_table_cells(m->there, i));
     map_free(&index);
+    return others;
+}
+
+static void add_rows(struct table_diff_builder *m)
+{
+    uint32_t *others = table_diff_match_rows(m), open[DEPTHS + 1], depth = 0,
+             *matches = xcalloc(m->there->row_count + 1u, sizeof *matches);
+    for (uint32_t i = 0; i < m->here->row_count; i++)
+        if (others[i] < m->there->row_count)
+            matches[others[i]] = i + 1;
+    struct table_diff_rest rest = table_diff_list_rest(m, matches);
+    for (uint32_t i = 0; i < m->here->row_count; i++) {
+        for (; depth > m->here->rows[i].depth; depth--)
+            table_diff_add_rest(m, &rest, open[depth]);
+        depth = m->here->rows[i].depth + 1u;
+        open[depth] = i + 1;
+        set_cells(m, add_row(m, &m->here->rows[i], true), result_table_cells(m->here, i),
+                  others[i] < m->there->row_count ? result_table_cells(m->there, others[i]) : NULL);
+    }
+    for (; depth; depth--)
+        table_diff_add_rest(m, &rest, open[depth]);
+    table_diff_add_rest(m, &rest, 0);
+    free(rest.first);
+    free(rest.next);
+    free(others);
+    free(matches);
 }
 
 void table_diff_make(struct result_table *both, const struct result_table *here,

@@ -11,6 +11,7 @@ struct icicle_builder {
     const struct table_names *names;
     const struct result_table *table;
     uint32_t column, self; /* self: used for rows without a total; column_count: none */
+    uint32_t change; /* difference to another run; column_count: none */
     bool own;
     struct icicle_function { /* cache of symbol lookups */
         char *name, *brief; /* brief: NULL if unknown */
@@ -36,8 +37,8 @@ static bool table_tree_icicle_column_has_values(const struct result_table *t, ui
 
 uint32_t table_tree_icicle_column(const struct result_table *t, const char *wanted)
 {
-    static const char *const usual[] = {"total_ns", "waited_ns", "unfreed_bytes", "calls",
-                                        "self_ns"};
+    static const char *const usual[] = {"total_ns",      "waited_ns", "leaf_self_ns",
+                                        "unfreed_bytes", "calls",     "self_ns"};
     uint32_t column = wanted ? result_table_find_column(t, wanted) : t->column_count;
     for (size_t i = 0; !wanted && i < sizeof usual / sizeof *usual; i++)
         if (column == t->column_count &&
@@ -50,7 +51,9 @@ bool table_tree_icicle_is_own(const struct result_table *t, uint32_t column)
 {
     static const char *const own[] = {"self_ns",    "net_ns",      "cpu_ns", "calls",
                                       "concurrent", "overhead_ns", NULL};
-    bool calls = result_table_find_column(t, "self_ns") < t->column_count;
+    bool calls =
+        result_table_find_column(t, "self_ns") < t->column_count &&
+        !table_tree_icicle_column_has_values(t, result_table_find_column(t, "leaf_self_ns"));
     for (size_t i = 0; calls && own[i]; i++)
         if (strcmp(t->columns[column].name, own[i]) == 0)
             return true;
@@ -211,6 +214,46 @@ static bool is_bytes(const struct table_column *column)
     return column->kind == TABLE_COUNT && n >= 5 && strcmp(column->name + n - 5, "bytes") == 0;
 }
 
+/* Returns the column of the difference of a column between two runs; column_count: none. */
+static uint32_t table_tree_icicle_find_change(const struct result_table *t, uint32_t column)
+{
+    size_t n = strlen(t->columns[column].name);
+    bool ns = n > 3 && strcmp(t->columns[column].name + n - 3, "_ns") == 0;
+    char *name =
+        xasprintf("%.*s_diff%s", (int)(ns ? n - 3 : n), t->columns[column].name, ns ? "_ns" : "");
+    uint32_t change = result_table_find_column(t, name);
+    free(name);
+    return change;
+}
+
+/* Sets how much each node differs: of own sizes, including everything below it. */
+static void table_tree_icicle_set_changes(const struct icicle_builder *b)
+{
+    struct icicle_layout *boxes = b->boxes;
+    if (!boxes->differs)
+        return;
+    for (uint32_t i = boxes->count; i-- > 1;) {
+        struct icicle_node *node = &boxes->nodes[i];
+        const struct table_cell *cell = &result_table_cells(b->table, node->row)[b->change];
+        node->change += cell->is == CELL_NUMBER ? cell->number : 0;
+        if (b->own)
+            boxes->nodes[node->parent].change += node->change;
+    }
+}
+
+static void table_tree_icicle_set_change_text(const struct icicle_builder *b,
+                                              struct icicle_node *node)
+{
+    if (!b->boxes->differs)
+        return;
+    const struct table_column *column = &b->table->columns[b->change];
+    struct table_cell change = table_cell_number(node->change);
+    char *text = result_table_cell_text(b->names, column, &change);
+    node->change_text = xasprintf("%s%s%s", node->change > 0 && *text != '+' ? "+" : "", text,
+                                  column->kind == TABLE_NS ? " ms" : "");
+    free(text);
+}
+
 /* Sets the text of a node's size: the value in the table, or else its width. */
 static void table_tree_icicle_set_amount(const struct icicle_builder *b, struct icicle_node *node)
 {
@@ -249,6 +292,7 @@ void table_tree_icicle_make(struct icicle_layout *boxes, const struct table_name
                                .table = t,
                                .column = column,
                                .self = result_table_find_column(t, "self_ns"),
+                               .change = table_tree_icicle_find_change(t, column),
                                .own = table_tree_icicle_is_own(t, column),
                                .scope = result_table_find_column(t, "function"),
                                .waited = result_table_find_column(t, "waited_ns")};
@@ -258,7 +302,8 @@ void table_tree_icicle_make(struct icicle_layout *boxes, const struct table_name
     *boxes = (struct icicle_layout){.title = xstrdup(t->title),
                                     .measure = xstrdup(t->columns[column].title),
                                     .ns = t->columns[column].kind == TABLE_NS,
-                                    .bytes = is_bytes(&t->columns[column])};
+                                    .bytes = is_bytes(&t->columns[column]),
+                                    .differs = b.change < t->column_count};
     struct icicle_node *all =
         icicle_layout_add(boxes, 0, xstrdup(lives ? "lifetimes of all threads" : "all"));
     all->size = size_of(total);
@@ -266,10 +311,69 @@ void table_tree_icicle_make(struct icicle_layout *boxes, const struct table_name
     for (uint32_t i = 0; i < t->row_count; i++)
         add_row(&b, i);
     icicle_layout_finish(boxes);
-    for (uint32_t i = 0; i < boxes->count; i++)
+    table_tree_icicle_set_changes(&b);
+    for (uint32_t i = 0; i < boxes->count; i++) {
         table_tree_icicle_set_amount(&b, &boxes->nodes[i]);
+        table_tree_icicle_set_change_text(&b, &boxes->nodes[i]);
+    }
     icicle_builder_add_notes(&b);
     table_tree_icicle_free_functions(&b);
+}
+
+/* ---- one function with its callers and callees ---- */
+
+static bool table_tree_is_function(const struct result_table *t, uint32_t row, uint32_t scope,
+                                   struct table_place function)
+{
+    const struct table_cell *cell = &result_table_cells(t, row)[scope];
+    return !t->rows[row].depth && cell->is == CELL_PLACE &&
+           cell->place.process == function.process && cell->place.address == function.address;
+}
+
+/* Sets the order of the rows: callers, the function, callees; returns their number. */
+static uint32_t table_tree_order_butterfly(const struct result_table *t, uint32_t head,
+                                           uint32_t *order, uint32_t *function)
+{
+    uint32_t relation = result_table_find_column(t, "relation"), end = head + 1, count = 0;
+    while (end < t->row_count && t->rows[end].depth)
+        end++;
+    for (unsigned callee = 0; callee < 2; callee++) {
+        if (callee)
+            order[ *function = count++] = head;
+        for (uint32_t i = head + 1; i < end; i++) {
+            const struct table_cell *cell = &result_table_cells(t, i)[relation];
+            if (cell->is == CELL_TEXT && (strcmp(cell->text, "callee") == 0) == callee)
+                order[count++] = i;
+        }
+    }
+    return count;
+}
+
+int table_tree_butterfly(struct result_table *t, struct table_place function)
+{
+    uint32_t scope = result_table_find_column(t, "function"), head = 0, at = 0, n = t->column_count;
+    if (!t->row_count || scope == n || result_table_find_column(t, "relation") == n)
+        return -1;
+    for (uint32_t i = 0; i < t->row_count && !head; i++)
+        head = table_tree_is_function(t, i, scope, function) ? i : 0;
+    uint32_t *order = xcalloc(t->row_count, sizeof *order),
+             count = table_tree_order_butterfly(t, head, order, &at);
+    struct result_table rest = {.rows = t->rows, .cells = t->cells, .row_count = t->row_count};
+    rest.column_count = n;
+    t->rows = xcalloc(count, sizeof *t->rows);
+    t->cells = xcalloc((size_t)count * n, sizeof *t->cells);
+    t->row_count = count;
+    for (uint32_t i = 0; i < count; i++) { /* what is kept moves */
+        t->rows[i] = rest.rows[order[i]];
+        t->rows[i].depth = 0;
+        rest.rows[order[i]] = (struct table_row){0};
+        memcpy(result_table_cells(t, i), result_table_cells(&rest, order[i]), n * sizeof *t->cells);
+        memset(result_table_cells(&rest, order[i]), 0, n * sizeof *t->cells);
+    }
+    rest.columns = xcalloc(n, sizeof *rest.columns);
+    result_table_free(&rest);
+    free(order);
+    return (int)at;
 }
 
 struct callgraph_builder {

@@ -16,6 +16,11 @@ bool table_tree_icicle_is_own(const struct result_table *table, uint32_t column)
 void table_tree_icicle_make(struct icicle_layout *boxes, const struct table_names *names,
                             const struct result_table *table, uint32_t column);
 
+/* Reduces the table of calls with the options `graph` and `callers` to one function (address 0, or
+ * one that is not in it: the first): its callers, itself, and its callees, each at depth 0. Returns
+ * the row of the function; -1: the table has no rows. */
+int table_tree_butterfly(struct result_table *table, struct table_place function);
+
 /* Conversion of the table of calls with the option `graph` to a call graph: rows of depth 0 are
  * functions, those below them their callees. */
 

@@ -98,6 +98,7 @@ void icicle_layout_free(struct icicle_layout *b)
         free(b->nodes[i].name);
         free(b->nodes[i].brief);
         free(b->nodes[i].amount);
+        free(b->nodes[i].change_text);
     }
     for (uint32_t i = 0; i < b->group_count; i++)
         free(b->groups[i].name);

@@ -20,9 +20,12 @@ enum icicle_box_kind {
 struct icicle_layout {
     char *title, *measure; /* measure: title of the widths: "total" */
     bool ns, bytes; /* sizes are times, or bytes; else counts */
+    bool differs; /* nodes have changes since another run */
     struct icicle_node {
         char *name, *brief, *amount; /* in full; shorter, or NULL; its size as text */
         int64_t own, size; /* its own size; including everything below it */
+        int64_t change; /* size minus that in the other run, which alone can have the node */
+        char *change_text; /* "+1.250 ms"; NULL if nodes have no changes */
         uint32_t parent, end; /* end: of the first node after its subtree */
         uint32_t group; /* of `groups`, which determines its color */
         uint32_t row; /* of the table; UINT32_MAX: none */

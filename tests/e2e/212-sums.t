@@ -56,7 +56,7 @@ arc() { # CALLER CALLED: how often, and how long
 is "calls --graph: g calls f" "$(arc g f)" "1000 20000000"
 is "calls --graph: k calls f in both threads" "$(arc k f)" "304 10000000"
 is "calls --graph: r calls itself" "$(arc r r)" "10 -"
-is "calls --graph as text" "$(poet calls --graph "$run" | grep -A1 '^g ' | tail -n 1 | tr -s ' ')" " lock 1 22.000 1.000 22.000 22.000 22.000 1.000 1.000 1.000 -"
+is "calls --graph as text" "$(poet calls --graph "$run" | grep -A1 '^g ' | tail -n 1 | tr -s ' ')" " lock 1 22.000 44.0 % 1.000 22.000 22.000 22.000 22.000 1.000 1.000 1.000 -"
 is "calls --cycles: a recursion cycle" "$(poet calls --cycles "$run" --csv --columns function,cycle | tr -d '\r' | paste -sd' ')" "function,cycle cycle 1,1 r (called.c:5),1"
 is "calls --tree: the tree of calls" "$(poet calls --tree "$run" | sed -n '3,11p' | sed 's/(.*//' | cut -c1-12 | tr -d ' ' | paste -sd' ')" \
     "$(echo main g lock f r r k f k)"

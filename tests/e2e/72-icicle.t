@@ -239,9 +239,10 @@ said() { # said FILE COLUMN...: as the pane shows them
 }
 seen() { sed 1d "$1" | sed 's/^\**[0-9]*\t//'; }
 columns=$(head -n 1 flat.tab | tr '\t' ' ')
-is "the tab of calls has the columns of poet calls" "$columns" " function calls concurrent self_ns self_share net_ns total_ns total_share cpu_ns mean_ns min_ns max_ns flags"
+is "the tab of calls has the columns of poet calls" "$columns" " function calls concurrent self_ns self_share net_ns total_ns total_share cpu_ns self_mean_ns mean_ns min_ns max_ns flags"
 is "the tab of calls as a list has the figures of poet calls" "$(seen flat.tab)" "$(said flat.csv $columns)"
-is "the tab of calls as a tree has the figures of poet calls --tree" "$(seen tree.tab)" "$(said tree.csv $columns)"
+is "the tab of calls as a tree has the figures of poet calls --tree" "$(seen tree.tab)" \
+    "$(said tree.csv $(head -n 1 tree.tab | tr '\t' ' '))"
 is "the tab of calls as a tree has the depths of poet calls --tree" "$(sed 1d tree.tab | tr -d '*' | cut -f1 | paste -sd' ')" \
     "$(poet calls --tree --json work.poet | json '.[] | select(.row).depth' | paste -sd' ')"
 mark() { sed -n "$1p" marks.txt | sed 's/^events //; s/ *lines.*//' | tr ' ' '\n' | sort | paste -sd' '; }
@@ -256,7 +257,8 @@ is "a selected box highlights its events" "$(mark 5)" "$(events all main)"
 is "the filter keeps matching functions with callers and callees" "$(seen filtered.tab | cut -f1 | cut -d' ' -f1 | paste -sd' ')" "main idle locked"
 like "the filtered graph is saved as shown" "$(cat filtered.svg)" ">idle \(work.c:6\)<"
 is "the filtered graph is saved without hidden functions" "$(grep -c '>body ' filtered.svg)" 0
-total() { awk -F, -v f="$1 (" 'index($0, f) == 1 { printf "%.3f ms", $8 / 1e6; exit }' tree.csv; }
+poet calls --tree --csv --columns function,total work.poet >totals.csv
+total() { awk -F, -v f="$1 (" 'index($0, f) == 1 { printf "%.3f ms", $2 / 1e6; exit }' totals.csv; }
 is "a box has the figure of its row" "$(awk -F'\t' '$1 == 1 && $3 ~ /^main / { print $4 }' boxes.tab)" "$(total main)"
 is "the search dims boxes that do not match" "$(grep -c 'back$' boxes.tab)" "$(grep -cv 'idle\|smaller' boxes.tab)"
 is "entering a box shows it at full width" "$(awk -F'\t' '$1 ~ /^\*/ { print $1, $2, $3 }' inside.tab)" "*1 1000 main (work.c:9)"

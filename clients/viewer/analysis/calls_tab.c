@@ -1,6 +1,7 @@
 /* The tab Profile: functions with their calls and times, as a list, a tree or a graph; events that
  * were recorded in the selected function are marked. */
 #include "clients/connection/call_groups.h"
+#include "clients/connection/table_tree.h"
 #include "clients/viewer/analysis/calls_tab.h"
 #include "clients/viewer/analysis/tab.h"
 #include "clients/viewer/diagram/function_highlight.h"
@@ -98,6 +99,8 @@ struct calls_tab {
         CALLEES,
         GRAPH,
         BOXES,
+        INVERTED,
+        BUTTERFLY,
         BY_FILE,
         BY_CATEGORY
     } shape,
@@ -114,6 +117,8 @@ struct calls_tab {
     /* a view state was restored: its highlighted function is selected */
     bool restored;
     struct call_filter_range range; /* of the last request */
+    struct table_place chosen; /* the function that was selected last; address 0: none */
+    struct table_place middle; /* the function of the butterfly; address 0: the first */
 };
 
 static const struct tab_form calls_forms[] = {
@@ -121,7 +126,13 @@ static const struct tab_form calls_forms[] = {
     [TREE] = {"tree", "Tree", "Call tree"},
     [CALLEES] = {"callees", "Callees", "Functions and what each called, with times of calls"},
     [GRAPH] = {"graph", "Graph", "Call graph"},
-    [BOXES] = {"icicle", "Icicle", "Icicle graph"},
+    [BOXES] = {"icicle", "Icicle", "Icicle graph by callee: call paths from the top down"},
+    [INVERTED] =
+        {"inverted", "Inverted",
+         "Icicle graph by caller: functions, and below each the call paths that led to it"},
+    [BUTTERFLY] = {"butterfly", "Butterfly",
+                   "The selected function between its callers and its callees; Enter selects one "
+                   "of these instead"},
     [BY_FILE] = {"file", "Files", "By source file"},
     [BY_CATEGORY] = {"category", "Categories", "By category"}};
 
@@ -136,28 +147,36 @@ static bool calls_is_shown(struct view *view) { return tab_is_shown(calls_state(
 
 static bool is_grouped(enum calls_shape shape) { return shape == BY_FILE || shape == BY_CATEGORY; }
 
+static bool is_icicle(enum calls_shape shape) { return shape == BOXES || shape == INVERTED; }
+
 static void calls_extend_request(struct view *view, struct table_request *r)
 {
     struct calls_tab *c = calls_state(view);
     call_filter_set_range(&c->range, view, r);
     c->asked = c->shape;
-    if (c->shape == GRAPH || c->shape == CALLEES)
+    if (c->shape == GRAPH || c->shape == CALLEES || c->shape == BUTTERFLY)
         table_model_set_option(r, "graph", "yes");
-    else if (c->shape == TREE || c->shape == BOXES)
+    if (c->shape == BUTTERFLY)
+        table_model_set_option(r, "callers", "yes");
+    if (c->shape == INVERTED)
+        table_model_set_option(r, "inverted", "yes");
+    if (c->shape == TREE || is_icicle(c->shape))
         r->flags |= TABLE_TREE;
-    if (c->by_thread && c->shape != GRAPH && !is_grouped(c->shape)) {
+    if (c->by_thread && c->shape != GRAPH && c->shape != BUTTERFLY && !is_grouped(c->shape)) {
         g_free(r->by);
         r->by = g_strdup("thread");
     }
 }
 
-/* Groups functions by files or categories. */
+/* Groups functions by files or categories; or shows one of them with its callers and callees. */
 static void calls_group_table(struct view *view, struct result_table *t)
 {
     struct calls_tab *c = calls_state(view);
     struct table_names names = {view_metadata(view), view->server_link.sites};
     struct call_groups_options how = {.by = calls_forms[c->asked].name, .tree = true};
     struct result_table groups = {0};
+    if (c->asked == BUTTERFLY && !t->problem)
+        table_tree_butterfly(t, c->middle);
     if (!is_grouped(c->asked) || t->problem || !t->column_count)
         return;
     if (call_groups_make(&groups, &how, &names, t)) {
@@ -171,7 +190,7 @@ static void calls_group_table(struct view *view, struct result_table *t)
 static GtkWidget *calls_replacement_widget(struct view *view)
 {
     struct calls_tab *c = calls_state(view);
-    return c->shape == BOXES   ? icicle_view_widget(c->boxed)
+    return is_icicle(c->shape) ? icicle_view_widget(c->boxed)
            : c->shape == GRAPH ? callgraph_view_widget(c->graphed)
                                : NULL;
 }
@@ -184,12 +203,23 @@ static bool *calls_filter_rows(struct view *view, const struct result_table *t)
 
 /* ---- selection ---- */
 
+/* Notes the function of the row, to which the butterfly goes. */
+static void calls_choose_function(struct calls_tab *c, const struct result_table *t, int row)
+{
+    uint32_t scope = result_table_find_column(t, "function");
+    const struct table_cell *cell =
+        row >= 0 && scope < t->column_count ? &result_table_cells(t, (uint32_t)row)[scope] : NULL;
+    if (cell && cell->is == CELL_PLACE)
+        c->chosen = cell->place;
+}
+
 static void calls_on_row_selected(struct view *view, const struct result_table *t, int row)
 {
     struct calls_tab *c = calls_state(view);
     struct table_names names = {view_metadata(view), view->server_link.sites};
     if (row >= (int)t->row_count)
         row = -1; /* of an earlier table */
+    calls_choose_function(c, t, row);
     call_marks_set_row(&c->marks, &names, t, row);
     call_marks_mark(view, &c->marks);
     char *lit = call_highlight_of_row(&names, t, row);
@@ -206,12 +236,12 @@ static void box_selected(struct view *view, int row)
     notifier_emit(&view->notifier, NOTIFY_HITS);
 }
 
-static bool is_drawn(const struct calls_tab *c) { return c->shape == BOXES || c->shape == GRAPH; }
+static bool is_drawn(const struct calls_tab *c) { return is_icicle(c->shape) || c->shape == GRAPH; }
 
 static void select_row(struct view *view, int row)
 {
     struct calls_tab *c = calls_state(view);
-    if (c->shape == BOXES)
+    if (is_icicle(c->shape))
         icicle_view_select(c->boxed, row);
     else if (c->shape == GRAPH)
         callgraph_view_select(c->graphed, row);
@@ -294,7 +324,7 @@ static void calls_schedule_select(struct view *view, struct calls_tab *c)
 static void calls_on_table(struct view *view, const struct result_table *t)
 {
     struct calls_tab *c = calls_state(view);
-    if (c->shape == BOXES || !t->column_count)
+    if (is_icicle(c->shape) || !t->column_count)
         icicle_view_show(c->boxed, t);
     if (c->shape == GRAPH || !t->column_count)
         callgraph_view_show(c->graphed, t);
@@ -328,8 +358,10 @@ static void calls_on_notification(struct view *view, enum notification what)
 
 static void calls_clear_marks(struct view *view)
 {
-    call_marks_free(&calls_state(view)->marks);
-    calls_state(view)->event = (struct event_id){0};
+    struct calls_tab *c = calls_state(view);
+    call_marks_free(&c->marks);
+    c->event = (struct event_id){0};
+    c->chosen = c->middle = (struct table_place){0};
 }
 
 /* ---- controls ---- */
@@ -340,6 +372,7 @@ static void on_shape(GSimpleAction *action, GVariant *wanted, gpointer data)
     size_t form = tab_controls_choose(action, wanted, calls_forms, G_N_ELEMENTS(calls_forms));
     if (form < G_N_ELEMENTS(calls_forms))
         c->shape = (enum calls_shape)form;
+    c->middle = c->chosen;
     if (calls_is_shown(data))
         tab_request(c->paged);
 }
@@ -468,15 +501,19 @@ static bool select_box(struct view *view, int row)
 static bool enter_box(struct view *view)
 {
     struct calls_tab *c = calls_state(view);
-    if (c->shape == BOXES)
+    if (c->shape == BUTTERFLY && c->chosen.address) {
+        c->middle = c->chosen;
+        tab_request(c->paged);
+    }
+    if (is_icicle(c->shape))
         icicle_view_enter(c->boxed);
-    return is_drawn(c);
+    return is_drawn(c) || c->shape == BUTTERFLY;
 }
 
 static bool print_boxes(struct view *view, FILE *f)
 {
     struct calls_tab *c = calls_state(view);
-    if (c->shape == BOXES)
+    if (is_icicle(c->shape))
         icicle_view_print(c->boxed, f);
     else if (c->shape == GRAPH)
         callgraph_view_print(c->graphed, f);
@@ -489,7 +526,7 @@ static bool write_boxes(struct view *view, const struct document_options *o, con
     struct calls_tab *c = calls_state(view);
     if (!is_drawn(c))
         return false;
-    if (c->shape == BOXES)
+    if (is_icicle(c->shape))
         icicle_view_write(c->boxed, o, file, why);
     else
         callgraph_view_write(c->graphed, o, file, why);

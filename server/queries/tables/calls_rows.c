@@ -5,18 +5,23 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum callrows_column {
     SCOPE,
     PARENT,
+    RELATION,
     CALLS,
     CONCURRENT,
     SELF,
     SELF_SHARE,
     NET,
+    LEAF,
     TOTAL,
     TOTAL_SHARE,
+    FUNCTION_SHARE,
     CPU,
+    SELF_MEAN,
     MEAN,
     MIN,
     MAX,
@@ -36,22 +41,34 @@ enum callrows_column {
 #define HOOKS "instrumented calls"
 
 /* Forms of the table in which a column is shown by default. */
-enum callrows_seen { IN_BOTH, IN_SUMS, IN_TIMES, IN_NONE };
+enum {
+    IN_TIMES = CALLS_CYCLES | CALLS_CALLEES | CALLS_CALLERS | CALLS_BUTTERFLY,
+    IN_GRAPHS = CALLS_CALLEES | CALLS_CALLERS | CALLS_BUTTERFLY,
+    IN_SUMS = CALLS_FLAT | CALLS_TREE,
+    IN_BOTH = IN_TIMES | IN_SUMS,
+    IN_ALL = IN_BOTH | CALLS_INVERTED,
+    IN_NONE = 0
+};
 
 static const struct {
     const char *name, *title;
     enum table_kind kind;
-    enum callrows_seen seen;
-} columns[] = {[SCOPE] = {"function", NULL, TABLE_PLACE, IN_BOTH},
+    unsigned seen; /* of enum calls_form */
+} columns[] = {[SCOPE] = {"function", NULL, TABLE_PLACE, IN_ALL},
                [PARENT] = {"caller", NULL, TABLE_PLACE, IN_NONE},
-               [CALLS] = {"calls", NULL, TABLE_COUNT, IN_BOTH},
+               [RELATION] = {"relation", NULL, TABLE_TEXT, CALLS_BUTTERFLY},
+               [CALLS] = {"calls", NULL, TABLE_COUNT, IN_ALL},
                [CONCURRENT] = {"concurrent", NULL, TABLE_COUNT, IN_SUMS},
                [SELF] = {"self_ns", NULL, TABLE_NS, IN_SUMS},
-               [SELF_SHARE] = {"self_share", "%", TABLE_SHARE, IN_SUMS},
+               [SELF_SHARE] = {"self_share", "%", TABLE_SHARE, IN_SUMS | CALLS_INVERTED},
                [NET] = {"net_ns", NULL, TABLE_NS, IN_SUMS},
+               [LEAF] = {"leaf_self_ns", "self of function", TABLE_NS, CALLS_INVERTED},
                [TOTAL] = {"total_ns", NULL, TABLE_NS, IN_BOTH},
                [TOTAL_SHARE] = {"total_share", "%", TABLE_SHARE, IN_SUMS},
-               [CPU] = {"cpu_ns", "CPU", TABLE_NS, IN_BOTH},
+               [FUNCTION_SHARE] = {"function_share", "% of function", TABLE_SHARE,
+                                   IN_GRAPHS | CALLS_TREE | CALLS_INVERTED},
+               [CPU] = {"cpu_ns", "CPU", TABLE_NS, IN_ALL},
+               [SELF_MEAN] = {"self_mean_ns", "self mean", TABLE_NS, IN_BOTH},
                [MEAN] = {"mean_ns", NULL, TABLE_NS, IN_BOTH},
                [MIN] = {"min_ns", NULL, TABLE_NS, IN_BOTH},
                [MAX] = {"max_ns", NULL, TABLE_NS, IN_BOTH},
@@ -67,15 +84,35 @@ static const struct {
                [SINCE] = {"untimed_since_ns", "since", TABLE_NS, IN_NONE},
                [NESTED] = {"nested_ns", NULL, TABLE_NS, IN_NONE}};
 
-void calls_rows_columns(struct result_table *t, bool times, bool overlaps)
+enum calls_form calls_rows_form(const struct table_request *r)
+{
+    bool callees = table_option(r, "graph"), callers = table_option(r, "callers");
+    return table_option(r, "cycles")                               ? CALLS_CYCLES
+           : table_option(r, "inverted")                           ? CALLS_INVERTED
+           : callees && callers                                    ? CALLS_BUTTERFLY
+           : callees                                               ? CALLS_CALLEES
+           : callers                                               ? CALLS_CALLERS
+           : (r->flags & TABLE_TREE) || strcmp(r->by, "path") == 0 ? CALLS_TREE
+                                                                   : CALLS_FLAT;
+}
+
+bool calls_rows_shows_times(enum calls_form form) { return form & IN_TIMES; }
+
+const char *calls_rows_sort(enum calls_form form)
+{
+    return form == CALLS_INVERTED            ? "leaf_self_ns"
+           : form & (IN_GRAPHS | CALLS_TREE) ? "total_ns"
+                                             : "self_ns";
+}
+
+void calls_rows_columns(struct result_table *t, enum calls_form form, bool overlaps)
 {
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        enum callrows_seen seen = columns[i].seen;
         table_add_column(t, columns[i].name, columns[i].title, columns[i].kind, HOOKS);
         t->columns[t->column_count - 1].exact =
             i != NET && i != MEASURING && /* estimates; the last one is an upper bound */
             (overlaps || i != CONCURRENT);
-        if (seen == IN_NONE || seen == (times ? IN_SUMS : IN_TIMES))
+        if (!(columns[i].seen & form))
             table_detail(t);
     }
 }
@@ -106,6 +143,8 @@ static bool is_mean(const struct call_sums *s, int64_t mean_ns, int64_t least_ns
 
 static void set_single(struct table_cell *cells, const struct call_sums *s)
 {
+    if (s->calls > s->counted)
+        cells[SELF_MEAN] = table_cell_number(s->self_ns / (int64_t)(s->calls - s->counted));
     if (s->total && is_mean(s, calls_mean_total(s), s->least_ns, s->most_ns))
         cells[MEAN] = table_cell_number(calls_mean_total(s));
     if (call_profile_cpu_known(s) && is_mean(s, calls_mean_cpu(s), s->cpu_least_ns, s->cpu_most_ns))
@@ -208,7 +247,7 @@ void calls_rows_thread(struct calls_rows *rows, uint32_t line, int64_t life_ns)
         cells[UNACCOUNTED] = table_cell_number(life_ns - all.self_ns);
     }
     cells[TOTAL] = cells[LIFE] = table_cell_number(life_ns);
-    cells[CPU_MEAN] = (struct table_cell){0};
+    cells[SELF_MEAN] = cells[CPU_MEAN] = (struct table_cell){0};
     table_row_line(rows->table, line);
     rows->depth = 1;
 }
@@ -219,7 +258,7 @@ static bool only_gathers(const struct calls_rows *rows, const struct call_functi
     return !f->sums.calls && rows->scopes->items[f->scope - 1].is == SCOPE_OTHER;
 }
 
-void calls_rows_flat(struct calls_rows *rows)
+static void calls_rows_flat(struct calls_rows *rows)
 {
     const struct call_profile *calls = rows->calls;
     for (uint32_t i = 1; i < calls->function_count; i++)
@@ -227,24 +266,65 @@ void calls_rows_flat(struct calls_rows *rows)
             add_row(rows, rows->depth, i, &calls->functions[i].sums);
 }
 
-void calls_rows_graph(struct calls_rows *rows)
+/* Adds a row for a caller or a callee of a function, with its share of the function's total: what
+ * the function did when called from there; what the callee did when called by it. */
+static void calls_rows_relative(struct calls_rows *rows, const struct call_arc *arc, bool caller)
+{
+    const struct call_sums *of = &rows->calls->functions[caller ? arc->to : arc->from].sums;
+    struct table_cell *cells =
+        add_row(rows, rows->depth + 1, caller ? arc->from : arc->to, &arc->sums);
+    if (!cells)
+        return;
+    cells[RELATION] = table_cell_text(caller ? "caller" : "callee");
+    if (!caller)
+        set_parent(rows, cells, arc->from);
+    else if (!arc->from)
+        cells[SCOPE] = table_cell_text("(thread start)");
+    if (arc->sums.timed && arc->sums.total && of->total)
+        set_share(&cells[FUNCTION_SHARE], arc->sums.total_ns, of->total_ns);
+}
+
+/* Lists of arcs: of each function the last one, and of each arc the next one of its function. */
+struct calls_arc_lists {
+    uint32_t *last, *next; /* 1 + index; 0: none */
+};
+
+static struct calls_arc_lists calls_rows_list_arcs(const struct call_profile *calls, bool callers)
+{
+    struct calls_arc_lists lists = {xcalloc(calls->function_count + 1, sizeof *lists.last),
+                                    xcalloc(calls->arc_count + 1, sizeof *lists.next)};
+    for (uint32_t i = (uint32_t)calls->arc_count; i > 0; i--) {
+        const struct call_arc *arc = &calls->arcs[i - 1];
+        uint32_t *last = &lists.last[callers ? arc->to : arc->from];
+        lists.next[i - 1] = *last;
+        *last = i;
+    }
+    return lists;
+}
+
+static void calls_rows_relatives(struct calls_rows *rows, const struct calls_arc_lists *lists,
+                                 uint32_t function, bool callers)
+{
+    for (uint32_t i = lists->last[function]; i; i = lists->next[i - 1])
+        calls_rows_relative(rows, &rows->calls->arcs[i - 1], callers);
+}
+
+static void calls_rows_graph(struct calls_rows *rows, enum calls_form form)
 {
     const struct call_profile *calls = rows->calls;
-    uint32_t *last = xcalloc(calls->function_count + 1, sizeof *last),
-             *next = xcalloc(calls->arc_count + 1, sizeof *next);
-    for (uint32_t i = (uint32_t)calls->arc_count; i > 0; i--) { /* lists of arcs by caller */
-        next[i - 1] = last[calls->arcs[i - 1].from];
-        last[calls->arcs[i - 1].from] = i;
-    }
+    struct calls_arc_lists up = calls_rows_list_arcs(calls, true),
+                           down = calls_rows_list_arcs(calls, false);
     for (uint32_t f = 1; f < calls->function_count; f++) {
         add_row(rows, rows->depth, f, &calls->functions[f].sums);
-        for (uint32_t i = last[f]; i; i = next[i - 1])
-            set_parent(
-                rows,
-                add_row(rows, rows->depth + 1, calls->arcs[i - 1].to, &calls->arcs[i - 1].sums), f);
+        if (form != CALLS_CALLEES)
+            calls_rows_relatives(rows, &up, f, true);
+        if (form != CALLS_CALLERS)
+            calls_rows_relatives(rows, &down, f, false);
     }
-    free(last);
-    free(next);
+    free(up.last);
+    free(up.next);
+    free(down.last);
+    free(down.next);
 }
 
 /* Returns the node after this one in preorder, 0 at the end; below: include its children. */
@@ -261,7 +341,7 @@ static uint32_t next_node(const struct call_profile *calls, uint32_t node, bool 
     return 0;
 }
 
-void calls_rows_tree(struct calls_rows *rows)
+static void calls_rows_tree(struct calls_rows *rows)
 {
     const struct call_profile *calls = rows->calls;
     unsigned depth = 0;
@@ -272,12 +352,15 @@ void calls_rows_tree(struct calls_rows *rows)
         struct table_cell *cells =
             add_row(rows, (uint8_t)(rows->depth + depth - 1), node->function, &node->sums);
         set_parent(rows, cells, calls->nodes[node->parent].function);
+        if (cells && node->parent && node->sums.total)
+            set_share(&cells[FUNCTION_SHARE], node->sums.total_ns,
+                      calls->nodes[node->parent].sums.total_ns);
         rows->cut |= depth == CALLS_ROWS_DEPTH && node->child;
         i = next_node(calls, i, depth < CALLS_ROWS_DEPTH, &depth);
     }
 }
 
-void calls_rows_cycles(struct calls_rows *rows)
+static void calls_rows_cycles(struct calls_rows *rows)
 {
     const struct call_profile *calls = rows->calls;
     for (uint32_t cycle = 1; cycle <= calls->cycles; cycle++) {
@@ -294,6 +377,107 @@ void calls_rows_cycles(struct calls_rows *rows)
     }
 }
 
+/* ---- the inverted tree ---- */
+
+/* A call path from a function upwards: how much of the function's self time it led to. */
+struct inverted_node {
+    uint32_t function, parent, child, sibling; /* nodes; 0: none */
+    struct call_sums sums; /* of the function, called on this path */
+};
+
+struct inverted_tree {
+    struct inverted_node *nodes; /* the first one is above all functions */
+    uint32_t count;
+    size_t room;
+    struct map index; /* parent and function to node */
+};
+
+static uint32_t inverted_tree_node(struct inverted_tree *t, uint32_t parent, uint32_t function)
+{
+    uint32_t known = (uint32_t)(uintptr_t)map_get(&t->index, parent, function);
+    if (known)
+        return known;
+    t->nodes = array_reserve(t->nodes, &t->room, t->count + 1u, sizeof *t->nodes);
+    t->nodes[t->count] = (struct inverted_node){
+        .function = function, .parent = parent, .sibling = t->nodes[parent].child};
+    t->nodes[parent].child = t->count;
+    map_put(&t->index, parent, function, (void *)(uintptr_t)t->count);
+    return t->count++;
+}
+
+/* Adds the calls of a context to each part of its path, from the function upwards. */
+static void inverted_tree_add(struct inverted_tree *t, const struct call_profile *calls,
+                              uint32_t node, bool *cut)
+{
+    uint32_t at = 0, depth = 0;
+    for (uint32_t up = node; up; up = calls->nodes[up].parent) {
+        if (depth++ == CALLS_ROWS_DEPTH) {
+            *cut = true;
+            return;
+        }
+        at = inverted_tree_node(t, at, calls->nodes[up].function);
+        call_profile_sum(&t->nodes[at].sums, &calls->nodes[node].sums);
+    }
+}
+
+static void inverted_tree_row(struct calls_rows *rows, const struct inverted_tree *t, uint32_t at,
+                              uint8_t depth, int64_t self_ns)
+{
+    const struct inverted_node *n = &t->nodes[at];
+    struct table_cell *cells = table_add_row(rows->table, depth, (struct event_id){0});
+    if (!cells)
+        return;
+    cells[SCOPE] =
+        scope_numbers_cell(rows->scopes, rows->run, rows->calls->functions[n->function].scope);
+    cells[CALLS] = table_cell_number((int64_t)n->sums.calls);
+    if (!n->sums.timed)
+        return;
+    cells[LEAF] = table_cell_number(n->sums.self_ns);
+    set_share(&cells[SELF_SHARE], n->sums.self_ns, rows->life_ns);
+    set_share(&cells[FUNCTION_SHARE], n->sums.self_ns, self_ns);
+    if (call_profile_cpu_known(&n->sums))
+        cells[CPU] = table_cell_number(n->sums.cpu_ns);
+}
+
+static void calls_rows_inverted(struct calls_rows *rows)
+{
+    const struct call_profile *calls = rows->calls;
+    struct inverted_tree t = {.nodes = xcalloc(1, sizeof *t.nodes), .count = 1, .room = 1};
+    uint8_t depth = rows->depth;
+    int64_t self_ns = 0;
+    for (uint32_t i = 1; i < calls->node_count; i++)
+        if (calls->nodes[i].sums.calls || calls->nodes[i].sums.self_ns)
+            inverted_tree_add(&t, calls, i, &rows->cut);
+    for (uint32_t at = t.nodes[0].child; at;) {
+        self_ns = t.nodes[at].parent ? self_ns : t.nodes[at].sums.self_ns;
+        inverted_tree_row(rows, &t, at, depth, self_ns);
+        if (t.nodes[at].child) {
+            at = t.nodes[at].child;
+            depth++;
+            continue;
+        }
+        for (; at && !t.nodes[at].sibling; at = t.nodes[at].parent)
+            depth--;
+        at = t.nodes[at].sibling;
+    }
+    free(t.nodes);
+    map_free(&t.index);
+}
+
+void calls_rows_add(struct calls_rows *rows, enum calls_form form)
+{
+    if (form == CALLS_FLAT)
+        calls_rows_flat(rows);
+    else if (form == CALLS_CYCLES)
+        calls_rows_cycles(rows);
+    else if (form == CALLS_TREE)
+        calls_rows_tree(rows);
+    else if (form == CALLS_INVERTED)
+        calls_rows_inverted(rows);
+    else
+        calls_rows_graph(rows, form);
+}
+
 void calls_rows_total(struct calls_rows *rows, const struct call_sums *all)
 {
     struct table_cell *cells = table_make_total(rows->table);
@@ -304,7 +488,7 @@ void calls_rows_total(struct calls_rows *rows, const struct call_sums *all)
     sums.total = sums.ended = false;
     if (all->timed) {
         set_times(rows, cells, &sums);
-        cells[CPU_MEAN] = (struct table_cell){0};
+        cells[SELF_MEAN] = cells[CPU_MEAN] = (struct table_cell){0};
         cells[UNACCOUNTED] = table_cell_number(rows->life_ns - all->self_ns);
     }
     cells[TOTAL] = cells[LIFE] = table_cell_number(rows->life_ns);

@@ -1,4 +1,5 @@
-/* Columns and rows of the table of calls: flat, call graph, tree, recursion cycles. */
+/* Columns and rows of the table of calls: flat, call graph, tree, inverted tree, recursion
+ * cycles. */
 #ifndef SERVER_QUERIES_TABLES_CALLS_ROWS_H
 #define SERVER_QUERIES_TABLES_CALLS_ROWS_H
 
@@ -21,16 +22,30 @@ struct calls_rows {
     bool cut; /* rows were left out */
 };
 
-/* times: show times of single calls (Zak's table) instead of sums (Friedman's). overlaps: the
- * number of concurrent calls is exact. */
-void calls_rows_columns(struct result_table *table, bool times, bool overlaps);
+/* Forms of the table. */
+enum calls_form {
+    CALLS_FLAT = 1,
+    CALLS_CYCLES = 2, /* recursive functions, by cycle */
+    CALLS_CALLEES = 4, /* each function, and below it its callees */
+    CALLS_CALLERS = 8, /* each function, and below it its callers */
+    CALLS_BUTTERFLY = 16, /* each function, and below it its callers, then its callees */
+    CALLS_TREE = 32, /* call paths from the beginnings of threads */
+    CALLS_INVERTED = 64 /* each function, and below it the call paths that led to it */
+};
+
+/* Returns the requested form. */
+enum calls_form calls_rows_form(const struct table_request *request);
+/* Returns whether it shows times of single calls (Zak's table) instead of sums (Friedman's). */
+bool calls_rows_shows_times(enum calls_form form);
+/* Returns the column that it is sorted by, unless another one is requested. */
+const char *calls_rows_sort(enum calls_form form);
+
+/* overlaps: the number of concurrent calls is exact. */
+void calls_rows_columns(struct result_table *table, enum calls_form form, bool overlaps);
 /* Adds a row for the thread, below which the next rows are placed. */
 void calls_rows_thread(struct calls_rows *rows, uint32_t line, int64_t life_ns);
-void calls_rows_flat(struct calls_rows *rows);
-/* Each function, and below it its callees. */
-void calls_rows_graph(struct calls_rows *rows);
-void calls_rows_tree(struct calls_rows *rows);
-void calls_rows_cycles(struct calls_rows *rows); /* recursive functions, by cycle */
+/* Adds the rows of all functions in a form. */
+void calls_rows_add(struct calls_rows *rows, enum calls_form form);
 void calls_rows_total(struct calls_rows *rows, const struct call_sums *all);
 
 #endif

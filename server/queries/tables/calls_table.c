@@ -327,17 +327,6 @@ static struct call_sums calls_table_sum_threads(const struct calls_work *w)
     return all;
 }
 
-static bool calls_table_has_option(const struct table_view *view, const char *option)
-{
-    return table_option(view->request, option) != NULL;
-}
-
-/* Returns whether times of single calls are shown instead of sums. */
-static bool shows_times(const struct table_view *view)
-{
-    return calls_table_has_option(view, "graph") || calls_table_has_option(view, "cycles");
-}
-
 /* Returns whether the number of concurrent calls is exact; a thread's own count is an upper
  * bound. */
 static bool overlaps_known(const struct calls_work *w)
@@ -348,7 +337,7 @@ static bool overlaps_known(const struct calls_work *w)
 static void add_concurrent(const struct calls_work *w, const struct call_sums *all,
                            struct result_table *t)
 {
-    if (overlaps_known(w) || shows_times(w->view))
+    if (overlaps_known(w) || calls_rows_shows_times(calls_rows_form(w->view->request)))
         return;
     if (w->processes > 1)
         table_add_note(t,
@@ -528,10 +517,8 @@ static void add_notes(const struct calls_work *w, const struct call_sums *all,
     add_lost(w, all, t);
 }
 
-static void add_rows(struct calls_work *w, struct calls_rows *rows)
+static void add_rows(struct calls_work *w, struct calls_rows *rows, enum calls_form form)
 {
-    const struct table_view *view = w->view;
-    bool tree = view->request->flags & TABLE_TREE || strcmp(view->request->by, "path") == 0;
     for (size_t i = 0; i < w->called_count; i++) {
         struct calls_timed *one = &w->called[i];
         rows->calls = &one->calls;
@@ -539,14 +526,7 @@ static void add_rows(struct calls_work *w, struct calls_rows *rows)
         if (w->by_thread)
             calls_rows_thread(rows, one->line, one->life_ns);
         call_profile_find_cycles(&one->calls);
-        if (calls_table_has_option(view, "cycles"))
-            calls_rows_cycles(rows);
-        else if (calls_table_has_option(view, "graph"))
-            calls_rows_graph(rows);
-        else if (tree)
-            calls_rows_tree(rows);
-        else
-            calls_rows_flat(rows);
+        calls_rows_add(rows, form);
     }
 }
 
@@ -556,23 +536,22 @@ static void calls_table_fill(void *work, const struct table_view *view, struct r
     calls_table_measure_lifetimes(w);
     struct calls_rows rows = rows_of(w, t);
     struct call_sums all = calls_table_sum_threads(w);
-    bool tree = view->request->flags & TABLE_TREE || strcmp(view->request->by, "path") == 0;
+    enum calls_form form = calls_rows_form(view->request);
     w->view = view;
     if (w->narrowed && w->times < 2 &&
-        !calls_table_has_option(view, "coarse")) { /* coarse: as precise as is known */
+        !table_option(view->request, "coarse")) { /* coarse: as precise as is known */
         t->problem = xstrdup("only the final profile of this run was saved: it cannot be "
                              "restricted to a range");
         return;
     }
     t->title = xstrdup("calls");
-    calls_rows_columns(t, shows_times(view), overlaps_known(w));
-    add_rows(w, &rows);
+    calls_rows_columns(t, form, overlaps_known(w));
+    add_rows(w, &rows, form);
     calls_rows_total(&rows, &all);
     add_notes(w, &all, t);
-    if (calls_table_has_option(view, "cycles") && !t->row_count && w->threads)
+    if (form == CALLS_CYCLES && !t->row_count && w->threads)
         table_add_note(t, "no recursion cycles");
-    table_arrange(t, view->request,
-                  tree || calls_table_has_option(view, "graph") ? "total_ns" : "self_ns");
+    table_arrange(t, view->request, calls_rows_sort(form));
     if (rows.cut)
         table_add_note(t, "call paths deeper than %d are truncated", CALLS_ROWS_DEPTH);
 }
