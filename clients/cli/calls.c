@@ -133,8 +133,8 @@ static const struct argp_option options[] = {
     {"elapsed", OPTION_ELAPSED, NULL, 0,
      "wall-clock time during which any thread was in the function (bounds without calls=every)", 1},
     {"cases", OPTION_CASES, NULL, 0,
-     "sequential/concurrent classification of calls by that of their callers: S-S, S-C, C-S, C-C "
-     "(needs calls=every)",
+     "sequential/concurrent classification of calls by that of their callers: S-S, S-C, C-S, C-C, "
+     "with numbers and times (needs calls=every); --by thread, processor, cluster or cpu: for each",
      1},
     {"with", OPTION_WITH, "FUNCTION", 0,
      "functions active on other threads during this one, and for how long (needs calls=every)", 1},

@@ -8,6 +8,7 @@
 
 struct seq_conc_frame {
     uint32_t scope;
+    int64_t since_ns;
     bool concurrent;
     uint32_t sums[KEYS], count; /* indices of the sums that the call is counted in */
 };
@@ -34,6 +35,12 @@ struct seq_conc_thread {
     struct seq_conc_caller maker_was; /* state of the creator at the creation */
     struct seq_conc_absence *absences;
     size_t absence_count, absence_at; /* absences before this index are over */
+    int64_t *releases;
+    size_t release_count, release_at; /* releases before this index are past */
+    struct seq_conc_place *places;
+    size_t place_count, place_at; /* places before this index are past */
+    uint32_t *in; /* by scope: number of its open calls */
+    size_t in_room;
     bool done, runs, was_made;
 };
 
@@ -54,27 +61,40 @@ void seq_conc_add_absence(struct seq_conc *c, struct seq_conc_absence *absences,
     c->threads[c->thread_count - 1].absence_count = count;
 }
 
+void seq_conc_add_releases(struct seq_conc *c, int64_t *at_ns, size_t count)
+{
+    c->threads[c->thread_count - 1].releases = at_ns;
+    c->threads[c->thread_count - 1].release_count = count;
+}
+
+void seq_conc_add_places(struct seq_conc *c, struct seq_conc_place *places, size_t count)
+{
+    c->threads[c->thread_count - 1].places = places;
+    c->threads[c->thread_count - 1].place_count = count;
+}
+
 /* ---- sums ---- */
 
-static uint32_t sums_of(struct seq_conc *c, uint32_t from, uint32_t to, uint8_t is)
+static uint32_t sums_of(struct seq_conc *c, uint32_t in, uint32_t from, uint32_t to, uint8_t is)
 {
-    uint64_t a = (uint64_t)from << 2 | is;
-    uintptr_t known = (uintptr_t)map_get(&c->index, a, to);
+    uint64_t a = (uint64_t)from << 2 | is, b = (uint64_t)in << 32 | to;
+    uintptr_t known = (uintptr_t)map_get(&c->index, a, b);
     if (known)
         return (uint32_t)known - 1;
     c->items = array_reserve(c->items, &c->room, c->count + 1, sizeof *c->items);
-    c->items[c->count++] = (struct seq_conc_sums){.from = from, .to = to, .is = is};
-    map_put(&c->index, a, to, (void *)(uintptr_t)c->count);
+    c->items[c->count++] = (struct seq_conc_sums){.in = in, .from = from, .to = to, .is = is};
+    map_put(&c->index, a, b, (void *)(uintptr_t)c->count);
     return (uint32_t)c->count - 1;
 }
 
 static void seq_conc_enter_call(struct seq_conc *c, struct seq_conc_thread *t, uint32_t sums,
-                                int64_t now)
+                                bool same, int64_t now)
 {
     struct seq_conc_frame *f = &t->frames[t->depth - 1];
     struct seq_conc_sums *s = &c->items[sums];
     f->sums[f->count++] = sums;
     s->calls++;
+    s->same += same;
     t->open = array_reserve_zeroed(t->open, &t->open_room, sums + 1, sizeof *t->open);
     if (t->open[sums].calls++)
         return;
@@ -132,13 +152,46 @@ static bool seq_conc_is_absent(struct seq_conc_thread *t, int64_t now)
     return t->absence_at < t->absence_count && t->absences[t->absence_at].from_ns <= now;
 }
 
-static bool another_runs(struct seq_conc *c, const struct seq_conc_thread *than, int64_t now)
+/* Returns whether the thread waits, and a barrier has released it since its wait began.  Times must
+ * not decrease from call to call. */
+static bool seq_conc_is_released(const struct seq_conc *c, struct seq_conc_thread *t, int64_t now)
 {
-    for (uint32_t i = 0; i < c->thread_count; i++)
-        if (&c->threads[i] != than && c->threads[i].runs &&
-            !seq_conc_is_absent(&c->threads[i], now))
-            return true;
-    return false;
+    while (t->release_at < t->release_count && t->releases[t->release_at] <= now)
+        t->release_at++;
+    const struct seq_conc_frame *f = t->depth ? &t->frames[t->depth - 1] : NULL;
+    return f && c->waits[f->scope] && t->release_at &&
+           t->releases[t->release_at - 1] >= f->since_ns;
+}
+
+static bool seq_conc_runs(const struct seq_conc *c, struct seq_conc_thread *t, int64_t now)
+{
+    return t->runs ? !seq_conc_is_absent(t, now) : seq_conc_is_released(c, t, now);
+}
+
+/* Sets whether another thread runs; and whether one does in the same function. */
+static bool another_runs(struct seq_conc *c, const struct seq_conc_thread *than, uint32_t scope,
+                         int64_t now, bool *same)
+{
+    bool any = false;
+    *same = false;
+    for (uint32_t i = 0; i < c->thread_count && !*same; i++) {
+        struct seq_conc_thread *t = &c->threads[i];
+        bool inside = scope < t->in_room && t->in[scope];
+        if (t == than || (any && !inside) || !seq_conc_runs(c, t, now))
+            continue;
+        any = true;
+        *same = inside;
+    }
+    return any;
+}
+
+/* Returns where the thread is.  Times must not decrease from call to call. */
+static uint32_t seq_conc_place_at(struct seq_conc_thread *t, int64_t now)
+{
+    while (t->place_at < t->place_count && t->places[t->place_at].to_ns <= now)
+        t->place_at++;
+    bool there = t->place_at < t->place_count && t->places[t->place_at].from_ns <= now;
+    return there ? t->places[t->place_at].in : 0;
 }
 
 static uint8_t case_of(struct seq_conc_caller caller, bool concurrent, bool on_its_thread)
@@ -154,18 +207,22 @@ static void begin_call(struct seq_conc *c, struct seq_conc_thread *t, uint32_t c
     bool inside = caller.scope;
     t->frames = array_reserve(t->frames, &t->room, t->depth + 1, sizeof *t->frames);
     struct seq_conc_frame *f = &t->frames[t->depth++];
-    *f = (struct seq_conc_frame){.scope = scope};
+    *f = (struct seq_conc_frame){.scope = scope, .since_ns = now};
     seq_conc_update_running(c, t);
     if (!scope || c->waits[scope])
         return;
-    f->concurrent = another_runs(c, t, now);
-    seq_conc_enter_call(c, t, sums_of(c, 0, scope, f->concurrent), now);
+    bool same;
+    uint32_t in = seq_conc_place_at(t, now);
+    f->concurrent = another_runs(c, t, scope, now, &same);
+    t->in = array_reserve_zeroed(t->in, &t->in_room, scope + 1u, sizeof *t->in);
+    t->in[scope]++;
+    seq_conc_enter_call(c, t, sums_of(c, in, 0, scope, f->concurrent), same, now);
     caller = inside ? caller : t->maker_was;
     if (!caller.scope)
         return;
     uint8_t is = case_of(caller, f->concurrent, inside);
-    seq_conc_enter_call(c, t, sums_of(c, caller.scope, 0, is), now);
-    seq_conc_enter_call(c, t, sums_of(c, caller.scope, scope, is), now);
+    seq_conc_enter_call(c, t, sums_of(c, in, caller.scope, 0, is), same, now);
+    seq_conc_enter_call(c, t, sums_of(c, in, caller.scope, scope, is), same, now);
 }
 
 static void end_call(struct seq_conc *c, struct seq_conc_thread *t, int64_t now)
@@ -174,6 +231,8 @@ static void end_call(struct seq_conc *c, struct seq_conc_thread *t, int64_t now)
         return;
     struct seq_conc_frame *f = &t->frames[--t->depth];
     seq_conc_leave_call(c, t, f, now);
+    if (f->scope && !c->waits[f->scope])
+        t->in[f->scope]--;
     seq_conc_update_running(c, t);
 }
 
@@ -257,6 +316,9 @@ void seq_conc_free(struct seq_conc *c)
         free(c->threads[i].frames);
         free(c->threads[i].open);
         free(c->threads[i].absences);
+        free(c->threads[i].releases);
+        free(c->threads[i].places);
+        free(c->threads[i].in);
     }
     free(c->threads);
     free(c->items);

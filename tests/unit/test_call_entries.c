@@ -342,12 +342,12 @@ static void tell(struct call_entries *all, uint32_t code, const struct told *tol
     encoder_free(&out);
 }
 
-static void is_case(const struct seq_conc *c, uint32_t from, uint32_t to, uint8_t is,
-                    uint64_t calls, int64_t thread_ms, int64_t elapsed_ms)
+static void is_case_in(const struct seq_conc *c, uint32_t in, uint32_t from, uint32_t to,
+                       uint8_t is, uint64_t calls, int64_t thread_ms, int64_t elapsed_ms)
 {
     for (size_t i = 0; i < c->count; i++) {
         const struct seq_conc_sums *s = &c->items[i];
-        if (s->from != from || s->to != to || s->is != is)
+        if (s->in != in || s->from != from || s->to != to || s->is != is)
             continue;
         assert_int_equal(s->calls, calls);
         assert_int_equal(s->thread_ns, thread_ms * MS);
@@ -355,6 +355,12 @@ static void is_case(const struct seq_conc *c, uint32_t from, uint32_t to, uint8_
         return;
     }
     assert_int_equal(calls, 0); /* no such row */
+}
+
+static void is_case(const struct seq_conc *c, uint32_t from, uint32_t to, uint8_t is,
+                    uint64_t calls, int64_t thread_ms, int64_t elapsed_ms)
+{
+    is_case_in(c, 0, from, to, is, calls, thread_ms, elapsed_ms);
 }
 
 /* A takes 10 ms, and B in it 20; then four threads call C, 30 ms each, with D in it, 5 ms; A waits
@@ -388,6 +394,46 @@ static void cases_are_counted(void **state)
     call_entries_free(&all);
 }
 
+/* Three threads wait at a barrier, the last one from 30 ms on; each calls C when it resumes. */
+static void those_that_a_barrier_releases_together_are_concurrent(void **state)
+{
+    (void)state;
+    static const uint32_t scope_of[ALL] = {0, MAIN, A, B, C, D, JOIN};
+    static const bool waits[ALL] = {[JOIN] = true};
+    static const struct told told[3][6] = {{{A, 1}, {JOIN, 10}, {0, 31}, {C, 31}, {0, 40}, {0, 0}},
+                                           {{A, 1}, {JOIN, 20}, {0, 50}, {C, 50}, {0, 60}, {0, 0}},
+                                           {{A, 1}, {JOIN, 30}, {0, 45}, {C, 45}, {0, 55}, {0, 0}}};
+    for (unsigned known = 0; known < 2; known++) {
+        struct call_entries all = {0};
+        struct seq_conc c = {.scopes = ALL, .waits = waits};
+        for (uint32_t i = 0; i < 3; i++)
+            tell(&all, 1 + i, told[i]);
+        for (uint32_t i = 0; i < 3; i++) {
+            int64_t *at_ns = xcalloc(1, sizeof *at_ns);
+            struct seq_conc_place *places = xcalloc(1, sizeof *places);
+            *at_ns = 30 * MS;
+            *places = (struct seq_conc_place){0, 48 * MS, i + 1};
+            seq_conc_add(&c, all.threads[i], scope_of, ALL, SEQ_CONC_NO_CALLER, 0);
+            seq_conc_add_releases(&c, at_ns, known);
+            seq_conc_add_places(&c, places, 1);
+        }
+        for (uint64_t budget = 2; !seq_conc_step(&c, &budget); budget = 2)
+            ;
+        /* At 31 and 45 ms the others wait, or were released; the call at 50 ms is in no place. */
+        is_case_in(&c, 1, 0, C, known, 1, 9, 9);
+        is_case_in(&c, 1, 0, C, !known, 0, 0, 0);
+        is_case_in(&c, 3, 0, C, 1, 1, 10, 10);
+        is_case_in(&c, 0, 0, C, 1, 1, 10, 10);
+        is_case_in(&c, 2, 0, C, 1, 0, 0, 0);
+        uint64_t same = 0;
+        for (size_t i = 0; i < c.count; i++)
+            same += c.items[i].to == C && !c.items[i].from ? c.items[i].same : 0;
+        assert_int_equal(same, 1); /* the one at 50 ms, while the third thread is in C */
+        seq_conc_free(&c);
+        call_entries_free(&all);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,6 +443,7 @@ int main(void)
         cmocka_unit_test(ends_of_the_deepest_are_their_own),
         cmocka_unit_test(overlaps_as_the_definition_says),
         cmocka_unit_test(cases_are_counted),
+        cmocka_unit_test(those_that_a_barrier_releases_together_are_concurrent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
