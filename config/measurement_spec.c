@@ -24,8 +24,9 @@ static const struct measurement_level others[] = {
     {"states", WANTED_STATES}, {"memory", WANTED_MEMORY},     {"metrics", WANTED_METERS},
     {"usage", WANTED_USAGE},   {"throttle", WANTED_THROTTLE}, {0}};
 
-static const char all_words[] = "valid: calls (calls=counts, real, cpu, every), states, memory, "
-                                "waits, metrics, usage, throttle, rate=1 to rate=1000, none";
+static const char all_words[] = "valid: calls (calls=counts, real, cpu, every), samples=1 to "
+                                "samples=10000, states, memory, waits, metrics, usage, throttle, "
+                                "rate=1 to rate=1000, none";
 
 static bool measurement_spec_find_word(const struct measurement_level *in, const char *word,
                                        size_t size, uint32_t *wanted)
@@ -43,7 +44,8 @@ static bool measurement_spec_word_equals(const char *word, size_t size, const ch
     return strlen(what) == size && strncmp(word, what, size) == 0;
 }
 
-static bool measurement_spec_parse_rate(const char *word, size_t size, uint32_t *rate)
+static bool measurement_spec_parse_rate(const char *word, size_t size, uint32_t most,
+                                        uint32_t *rate)
 {
     unsigned long value = 0;
     for (size_t i = 0; i < size; i++) {
@@ -52,7 +54,17 @@ static bool measurement_spec_parse_rate(const char *word, size_t size, uint32_t 
         value = 10 * value + (unsigned long)(word[i] - '0');
     }
     *rate = (uint32_t)value;
-    return value >= 1 && value <= MEASURE_RATE_MOST;
+    return value >= 1 && value <= most;
+}
+
+static bool measurement_spec_parse_samples(const char *word, size_t size,
+                                           struct measurement_spec *m)
+{
+    uint32_t rate;
+    if (!measurement_spec_parse_rate(word, size, SAMPLES_MOST, &rate))
+        return false;
+    m->wanted = (m->wanted & UINT16_MAX) | WANTED_SAMPLES(rate);
+    return true;
 }
 
 static bool measurement_spec_parse_word(const char *word, size_t size, struct measurement_spec *m)
@@ -66,7 +78,9 @@ static bool measurement_spec_parse_word(const char *word, size_t size, struct me
     if (size > 6 && strncmp(word, "calls=", 6) == 0)
         return measurement_spec_find_word(levels, word + 6, size - 6, &m->wanted);
     if (size > 5 && strncmp(word, "rate=", 5) == 0)
-        return measurement_spec_parse_rate(word + 5, size - 5, &m->rate);
+        return measurement_spec_parse_rate(word + 5, size - 5, MEASURE_RATE_MOST, &m->rate);
+    if (size > 8 && strncmp(word, "samples=", 8) == 0)
+        return measurement_spec_parse_samples(word + 8, size - 8, m);
     return measurement_spec_find_word(others, word, size, &m->wanted);
 }
 
@@ -82,8 +96,13 @@ bool measurement_spec_parse(const char *words, struct measurement_spec *m, struc
         }
         at += size;
         if (!*at)
-            return true;
+            break;
     }
+    if (!WANTED_RATE(m->wanted) || !(m->wanted & EVERY))
+        return true;
+    error_set(error, "samples and calls exclude each other: a thread is sampled, or its calls are "
+                     "measured");
+    return false;
 }
 
 /* ---- reading a file ---- */
@@ -184,25 +203,38 @@ static void measurement_spec_parse_functions(struct description_reader *reader,
     }
 }
 
+/* Returns a number of samples per second; 0: none is given. */
+static uint32_t measurement_spec_get_rate(struct description_reader *reader,
+                                          const config_setting_t *group, const char *key,
+                                          uint32_t most)
+{
+    const config_setting_t *rate = config_setting_get_member(group, key);
+    int value =
+        rate && config_setting_type(rate) == CONFIG_TYPE_INT ? config_setting_get_int(rate) : 0;
+    if (rate && (value < 1 || value > (int)most)) {
+        WRONG(rate, "\"%s\" must be samples per second, 1 to %u", key, most);
+        return 0;
+    }
+    return (uint32_t)value;
+}
+
 static void measurement_spec_parse_statistical(struct description_reader *reader,
                                                const config_setting_t *root,
                                                struct measurement_spec *m)
 {
-    const config_setting_t *group = config_setting_get_member(root, "statistical"), *rate;
+    const config_setting_t *group = config_setting_get_member(root, "statistical");
     if (!group)
         return;
     if (!config_setting_is_group(group)) {
         WRONG(group, "\"statistical\" must be a group: { rate = 100; }");
         return;
     }
-    description_check_keys(reader, group, "rate");
-    rate = config_setting_get_member(group, "rate");
-    int value =
-        rate && config_setting_type(rate) == CONFIG_TYPE_INT ? config_setting_get_int(rate) : 0;
-    if (rate && (value < 1 || value > (int)MEASURE_RATE_MOST))
-        WRONG(rate, "\"rate\" must be samples per second, 1 to %u", MEASURE_RATE_MOST);
-    else
-        m->rate = (uint32_t)value;
+    description_check_keys(reader, group, "rate samples");
+    m->rate = measurement_spec_get_rate(reader, group, "rate", MEASURE_RATE_MOST);
+    uint32_t samples = measurement_spec_get_rate(reader, group, "samples", SAMPLES_MOST);
+    m->wanted |= WANTED_SAMPLES(samples);
+    if (samples && m->wanted & EVERY)
+        WRONG(group, "\"samples\" and \"calls\" exclude each other");
 }
 
 bool measurement_spec_read(const char *text, const char *file, FILE *complaints,
@@ -280,6 +312,10 @@ char *measurement_spec_list(const struct measurement_spec *m)
         fprintf(f, "%swaits", comma);
         comma = ",";
     }
+    if (WANTED_RATE(m->wanted)) {
+        fprintf(f, "%ssamples=%u", comma, WANTED_RATE(m->wanted));
+        comma = ",";
+    }
     if (m->rate)
         fprintf(f, "%srate=%u", comma, m->rate);
     else if (!*comma)
@@ -322,8 +358,14 @@ char *measurement_spec_write(const struct measurement_spec *m)
     for (const struct measurement_level *o = others; o->word; o++)
         fprintf(f, "    %s = %s;\n", o->word, m->wanted & o->wanted ? "true" : "false");
     fprintf(f, "    waits = %s;\n};\n", m->waits ? "true" : "false");
+    uint32_t samples = WANTED_RATE(m->wanted);
+    if (m->rate || samples)
+        fputs("statistical = {", f);
     if (m->rate)
-        fprintf(f, "statistical = { rate = %u; };\n", m->rate);
+        fprintf(f, " rate = %u;", m->rate);
+    if (samples)
+        fprintf(f, " samples = %u;", samples);
+    fputs(m->rate || samples ? " };\n" : "", f);
     write_functions(f, m);
     fclose(f);
     return text;

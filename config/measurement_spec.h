@@ -3,11 +3,12 @@
  *
  *     exact = { calls = "cpu"; states = true; memory = true; waits = true; metrics = true;
  *               usage = true; };
- *     statistical = { rate = 100; };             // samples per second, 1 to 1000
+ *     statistical = { rate = 100; samples = 997; };   // the server's, and of call stacks, a second
  *     functions = { ignore = ["ns::*"]; only = []; count = ["leaf"]; };   // as POET_PROFILE_*
  *     metrics = ( { name = "meals"; count = ["acquired"]; } );   // config/metric_rules.h
  *
- * is equivalent to calls=cpu,states,memory,waits,metrics,usage,rate=100, those variables, and
+ * is equivalent to calls=cpu,states,memory,waits,metrics,usage,rate=100,samples=997 (samples and
+ * calls exclude each other), those variables, and
  * user-defined metrics. Waits follow from the order: the word `waits` is accepted and costs
  * nothing. */
 #ifndef CONFIG_MEASUREMENT_SPEC_H
@@ -24,7 +25,7 @@
 enum { MEASURE_IGNORE, MEASURE_ONLY, MEASURE_COUNT, MEASURE_LISTS };
 
 struct measurement_spec {
-    uint32_t wanted; /* WANTED_ (wire/profile_region.h) */
+    uint32_t wanted; /* WANTED_ (wire/profile_region.h), WANTED_SAMPLES(rate) included */
     uint32_t rate; /* samples per second; 0: the server's default */
     bool waits; /* the word was given */
     /* comma-separated function names, or NULL; freed by measurement_spec_free() */

@@ -53,6 +53,11 @@
 #define WANTED_BROKEN 0x8000u /* the specification could not be read */
 /* functions that are called very often, and briefly, are only counted from then on */
 #define WANTED_THROTTLE 0x100u
+/* samples per second of CPU time, in the upper half: the thread samples its stack instead of
+ * measuring calls */
+#define WANTED_SAMPLES(rate) ((uint32_t)(rate) << 16)
+#define WANTED_RATE(wanted) ((uint32_t)(wanted) >> 16)
+#define SAMPLES_MOST 10000u
 #define WANTED_USAGE 0x80u /* getrusage(2) of the thread, and of its process, at their ends */
 
 struct profile_region_head {
@@ -80,6 +85,11 @@ struct profile_region_head {
     /* Ticks when the thread ended its process, or executed another program; calls that are open end
      * then. 0: it has not. */
     _Atomic uint64_t gone;
+    /* Samples per second of CPU time; 0: calls are measured. Then of each context `calls` is the
+     * number of samples in it or in what it called, `concurrent` those in itself, `own` their CPU
+     * time; `deep` is the number of stacks of which the outermost functions are not known. Calls
+     * that wait are measured as ever. */
+    uint32_t sampled;
 };
 static_assert(sizeof(struct profile_region_head) <= REGION_HEAD_BYTES, "the head fits its page");
 
@@ -106,7 +116,9 @@ enum profile_scope {
     SCOPE_OTHER,
     /* calls of `function` that are counted, not timed: their times belong to their caller. `real`
      * is the start, monotonic clock, ns; 0: always */
-    SCOPE_COUNTED
+    SCOPE_COUNTED,
+    /* samples at an instruction, of which `function` is the address, of the function above it */
+    SCOPE_POINT
 };
 
 struct profile_region_context {

@@ -13,11 +13,13 @@
 #define SNAPSHOT_CPU 1u /* own is CPU time; else real time */
 /* the CPU clock is not read, though requested, since that is a system call */
 #define SNAPSHOT_BLIND 2u
+/* stacks were sampled: struct profile_region_head says what its contexts count */
+#define SNAPSHOT_SAMPLED 4u
 #define SNAPSHOT_TIME_MOST ((uint64_t)1 << 60) /* 36 years; the sum of four does not overflow */
 
 struct snapshot_head {
     uint64_t time_ns; /* time of the snapshot, by the program's monotonic clock */
-    uint32_t flags; /* SNAPSHOT_CPU, SNAPSHOT_BLIND */
+    uint32_t flags; /* SNAPSHOT_CPU, SNAPSHOT_BLIND, SNAPSHOT_SAMPLED */
     /* the overhead of measuring: within a call, and within its caller */
     uint32_t enter_ps, exit_ps;
     uint64_t folded, deep, mismatched; /* as in struct profile_region_head */

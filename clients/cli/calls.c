@@ -98,6 +98,7 @@ enum {
     OPTION_BLOCKS,
     OPTION_PER_THREAD,
     OPTION_SUGGEST,
+    OPTION_WALL,
     OPTION_FILES
 };
 
@@ -151,6 +152,10 @@ static const struct argp_option options[] = {
      "print a list for poetcc -profile -ignore=@FILE (with -o into a file): functions with "
      "more than 100000 calls, each shorter than twice the instrumentation overhead",
      1},
+    {"wall", OPTION_WALL, NULL, 0,
+     "where each thread's wall-clock time went: a tree per thread with what ran on a CPU and what "
+     "it waited for (with -o FILE.html, .svg or .pdf: as a flame graph)",
+     1},
     {"raw", OPTION_RAW, NULL, 0, "do not subtract estimated instrumentation overhead", 1},
     {"format", 'f', "FORMAT", 0,
      "for other tools: callgrind (KCachegrind), folded (flame graphs) or pprof; with -o into a "
@@ -195,6 +200,10 @@ static error_t calls_parse_option(int key, char *value, struct argp_state *state
     case OPTION_INVERTED:
         w->tables.tree = true;
         return calls_set_view(w, "inverted");
+    case OPTION_WALL:
+        w->tables.tree = true;
+        w->tables.by = "thread";
+        return calls_set_view(w, "wall");
     case OPTION_PER_THREAD:
         w->over = value ? value : "self";
         return 0;

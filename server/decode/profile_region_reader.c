@@ -131,7 +131,7 @@ static void region_reader_note_context(struct region_reader *region,
     struct snapshot_scope is = {LOOK(c->parent),   LOOK(c->lands), LOOK(c->scope),
                                 LOOK(c->function), LOOK(c->site),  0};
     bool bad_parent = index ? is.parent >= index : is.parent != 0, bad_lands = is.lands > index,
-         bad_scope = is.scope > SCOPE_COUNTED;
+         bad_scope = is.scope > SCOPE_POINT;
     uint64_t since = is.scope == SCOPE_COUNTED ? LOOK(c->real) : 0;
     is.since_ns = since <= SNAPSHOT_TIME_MOST ? since : 0;
     is.parent = bad_parent ? 0 : is.parent;
@@ -304,7 +304,8 @@ static void region_reader_encode_head(const struct region_reader *region,
     double ps = LOOK(head->clock) == QUEUE_CLOCK_TICKS ? moment->rate * 1000 / 256 : 1000.0 / 256;
     double enter = ps * LOOK(head->enter_256), exit = ps * LOOK(head->exit_256);
     struct snapshot_head snapshot = {.time_ns = region_reader_moment_ns(region, moment),
-                                     .flags = LOOK(head->blind)          ? SNAPSHOT_BLIND
+                                     .flags = LOOK(head->sampled) ? SNAPSHOT_CPU | SNAPSHOT_SAMPLED
+                                              : LOOK(head->blind) ? SNAPSHOT_BLIND
                                               : LOOK(head->looked_ticks) ? SNAPSHOT_CPU
                                                                          : 0,
                                      .enter_ps = enter < 1e9 ? (uint32_t)enter : 1000000000u,

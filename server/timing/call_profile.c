@@ -71,6 +71,9 @@ void call_profile_sum(struct call_sums *to, const struct call_sums *s)
     to->made += s->made;
     to->open += s->open;
     to->left = (int64_t)((uint64_t)to->left + (uint64_t)s->left); /* unsigned, as it may overflow */
+    to->samples += s->samples;
+    to->reached += s->reached;
+    to->sampled |= s->sampled;
     to->counted += s->counted;
     if (s->since_ns && (!to->since_ns || s->since_ns < to->since_ns))
         to->since_ns = s->since_ns;
@@ -137,8 +140,15 @@ struct call_sums call_profile_for_context(const struct call_context_thread *thre
     }
     sums.timed = ended || s->real_ns || s->off_ns || s->open_real_ns || s->own_ns ||
                  s->open_own_ns || s->open_last_ns;
+    if (thread->head.flags & SNAPSHOT_SAMPLED && s->is.scope != SCOPE_WAITED) {
+        sums.sampled = true;
+        sums.samples = s->concurrent;
+        sums.reached = s->is.scope == SCOPE_POINT ? 0 : s->calls;
+        sums.calls = sums.concurrent = sums.outer = 0;
+        sums.left = 0;
+    }
     sums.blind = sums.timed && thread->head.flags & SNAPSHOT_BLIND;
-    sums.cost_ps = sums.timed ? (double)s->calls * thread->head.enter_ps : 0;
+    sums.cost_ps = sums.timed ? (double)sums.calls * thread->head.enter_ps : 0;
     return sums;
 }
 
@@ -224,10 +234,11 @@ static void call_profile_add_context(struct call_profile *calls,
     sums.nested_ns = nested ? sums.total_ns : 0;
     sums.reentered = reentered;
     sums.concurrent = calls->concurrent ? calls->concurrent[index] : sums.concurrent;
-    nodes[index] = index ? node_of(calls, nodes[parent], function) : 0;
+    bool point = c->sums.is.scope == SCOPE_POINT; /* part of the function above it */
+    nodes[index] = point ? nodes[parent] : index ? node_of(calls, nodes[parent], function) : 0;
     call_profile_sum(&calls->functions[function].sums, &sums);
     call_profile_sum(&calls->nodes[nodes[index]].sums, &sums);
-    if (!index)
+    if (!index || point)
         return;
     uint32_t caller = function_of(calls, scopes[parent]);
     call_profile_sum(arc_of(calls, caller, function), &sums);

@@ -23,6 +23,8 @@ struct call_sums {
     /* Calls without an end, such as those in which exit() was called; 0 if that is not known.
      * Negative in a thread in which calls of a coroutine ended that began in another thread. */
     int64_t left;
+    uint64_t samples, reached; /* samples in the function itself; also in what it called */
+    bool sampled; /* its times are estimates, from samples */
     uint64_t counted; /* calls that were only counted; their time is part of the callers' time */
     /* when counting without timing began, by the program's clock; 0: never, or from the start */
     uint64_t since_ns;

@@ -329,6 +329,50 @@ static void measuring_is_taken_off(void **state)
     end(&c);
 }
 
+/* Samples: those at instructions belong to their function, waits are as ever. */
+static void samples_are_those_of_functions(void **state)
+{
+    static const struct snapshot_context contexts[] = {
+        {.index = 0, .own_ns = 1, .concurrent = 0, .is = {0, 0, SCOPE_FUNCTION}},
+        {.index = 1, .is = {0, 1, SCOPE_FUNCTION}, .calls = 7, .real_ns = 97},
+        {.index = 2, .is = {1, 2, SCOPE_POINT}, .calls = 3, .concurrent = 3, .own_ns = 30},
+        {.index = 3, .is = {1, 3, SCOPE_FUNCTION}, .calls = 4, .real_ns = 67},
+        {.index = 4, .is = {3, 4, SCOPE_POINT}, .calls = 4, .concurrent = 4, .own_ns = 40},
+        {.index = 5,
+         .is = {3, 5, SCOPE_WAITED},
+         .calls = 2,
+         .ended = 2,
+         .real_ns = 27,
+         .off_ns = 27},
+    };
+    static const uint32_t scopes[] = {0, 1, 1, 2, 2, 3};
+    struct call_context items[6] = {{.type = 0}};
+    struct call_context_thread thread = {
+        .head.flags = SNAPSHOT_CPU | SNAPSHOT_SAMPLED, .items = items, .count = 6};
+    struct call_profile calls = {0};
+    (void)state;
+    for (unsigned i = 0; i < 6; i++) {
+        items[i].sums = contexts[i];
+        items[i].sums.least_ns = i == 5 ? 10 : UINT64_MAX;
+    }
+    call_profile_add(&calls, &thread, scopes);
+    const struct call_sums *outer = function(&calls, 1), *inner = function(&calls, 2),
+                           *wait = function(&calls, 3);
+    assert_int_equal(outer->samples, 3);
+    assert_int_equal(outer->reached, 7);
+    assert_int_equal(outer->self_ns, 30);
+    assert_int_equal(outer->total_ns, 97);
+    assert_int_equal(outer->calls + inner->calls, 0);
+    assert_int_equal(inner->samples, 4);
+    assert_int_equal(inner->total_ns, 67);
+    assert_false(wait->sampled);
+    assert_int_equal(wait->calls, 2);
+    assert_int_equal(wait->self_ns, 27);
+    assert_int_equal(calls.node_count, 4); /* instructions are no nodes */
+    assert_int_equal(calls.functions[0].sums.cpu_ns, 1);
+    call_profile_free(&calls);
+}
+
 static void a_long_chain_is_no_trouble(void **state)
 {
     struct call_context_thread thread = {0};
@@ -358,6 +402,7 @@ int main(void)
         cmocka_unit_test(recursion_is_counted_once),
         cmocka_unit_test(threads_add_up),
         cmocka_unit_test(measuring_is_taken_off),
+        cmocka_unit_test(samples_are_those_of_functions),
         cmocka_unit_test(a_long_chain_is_no_trouble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

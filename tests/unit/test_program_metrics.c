@@ -167,8 +167,11 @@ static void buckets_are_powers_of_two(void **state)
 
 static void words_and_files_say_the_same(void **state)
 {
-    static const char *const words[] = {"calls=counts", "calls=every,states,rate=1000",
+    static const char *const words[] = {"calls=counts",
+                                        "calls=every,states,rate=1000",
                                         "calls=cpu,states,memory,metrics,usage,waits,rate=7",
+                                        "states,waits,samples=997,rate=7",
+                                        "samples=10000",
                                         "none"};
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -198,14 +201,19 @@ static void words_and_files_say_the_same(void **state)
     measurement_spec_free(&listed);
     measurement_spec_free(&again);
     free(text);
-    static const char *const bad[] = {"call",      "calls=", "calls=cpus",     "rate=0",
-                                      "rate=1001", "rate=x", "states,,nothing"};
+    static const char *const bad[] = {"call",         "calls=", "calls=cpus",      "rate=0",
+                                      "rate=1001",    "rate=x", "states,,nothing", "samples=0",
+                                      "samples=10001"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct measurement_spec m;
         struct error error;
         assert_false(measurement_spec_parse(bad[i], &m, &error));
         assert_non_null(strstr(error.text, ": unknown measurement; "));
     }
+    struct measurement_spec both;
+    struct error error;
+    assert_false(measurement_spec_parse("samples=99,calls=counts", &both, &error));
+    assert_non_null(strstr(error.text, "exclude each other"));
 }
 
 int main(void)

@@ -223,13 +223,13 @@ static void tell_sums(struct live *live, uint32_t i)
     bool first = i / 3 < 40;
     struct encoder out = {0};
     encode_snapshot_head(&out, &(struct snapshot_head){.time_ns = 1000 + i, .enter_ps = 7});
-    struct snapshot_context c = {
-        .index = index,
-        .is = {index ? index - 1 : 0, index, SCOPE_WAITED, 1 + i % 7, i % 3},
-        .calls = i,
-        .real_ns = 10 * i,
-        .least_ns = index,
-        .most_ns = 3 * i};
+    struct snapshot_context c = {.index = index,
+                                 .is = {index ? index - 1 : 0, index,
+                                        index % 2 ? SCOPE_POINT : SCOPE_WAITED, 1 + i % 7, i % 3},
+                                 .calls = i,
+                                 .real_ns = 10 * i,
+                                 .least_ns = index,
+                                 .most_ns = 3 * i};
     encode_snapshot_context(&out, UINT32_MAX, &c, first);
     say(live, CHUNK_SUMS, thread, out.data, out.size);
     encoder_free(&out);

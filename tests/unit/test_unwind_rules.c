@@ -146,6 +146,8 @@ static unsigned compare_module(const struct loaded *l)
         free(frame);
         unwind_table_find_rule(&l->module, site, &is);
         is_rule(is, wanted);
+        uintptr_t function_is = unwind_function_begin(begin);
+        assert_true(function_is == begin || !function_is); /* (0: the loader does not know it) */
         ruled += is.is != RULE_UNKNOWN;
     }
     dwarf_cfi_end(tables);

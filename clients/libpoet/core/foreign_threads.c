@@ -17,6 +17,7 @@
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/untraced_uses.h"
 #include "clients/libpoet/interpose/thread_lifetime.h"
+#include "clients/libpoet/profile/sampling.h"
 #include "wire/event_types.h"
 #include "wire/replay_schedule.h"
 #include "wire/slot.h"
@@ -213,6 +214,7 @@ static struct traced_thread *foreign_thread_adopt(void)
     t->destructor_rounds = foreign_thread_mine.rounds;
     foreign_thread_record_start(t, task);
     busy_end(t);
+    sampling_begin(t);
     foreign_thread_report_library(task);
     foreign_thread_mine.task = task;
     return t;

@@ -37,6 +37,7 @@
 #include "clients/libpoet/profile/instrument_hooks.h"
 #include "clients/libpoet/profile/measurement_choice.h"
 #include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/profile/sampling.h"
 #include "clients/libpoet/profile/user_metrics.h"
 #include "clients/libpoet/replay/replay_hooks.h"
 #include "wire/endpoint.h"
@@ -424,6 +425,7 @@ static void lifecycle_begin_child(void)
     /* forked by a signal handler: the interrupted code continues */
     if (thread_mine && thread_mine->busy)
         server_queue_forked(thread_mine);
+    sampling_forked();
     region_forked(thread_mine);
     user_metrics_forked();
     server_forked();
@@ -516,6 +518,7 @@ static void lifecycle_start_process(void)
         input_call_begin(first);
         thread_lifetime_begin_main();
         measurement_choice_await();
+        sampling_begin(thread_base);
         untraced_runtimes_report();
         untraced_runtime_check_program(modules_under_record() && begun_here);
         untraced_imports_report();
@@ -531,7 +534,7 @@ static void lifecycle_start_process(void)
 
 static void lifecycle_print_summary(bool any, bool libraries)
 {
-    if (measurement_wanted_initial() & WANTED_CALLS) /* no events, but calls */
+    if (measurement_wanted_initial() & (WANTED_CALLS | WANTED_SAMPLES(UINT16_MAX))) /* no events */
         return;
     if (!any && !modules_under_record())
         stderr_log_print(

@@ -272,6 +272,11 @@ static const struct need {
     {ALLOWED_STREAMS, SYS_close, {0}},
     {ALLOWED_STREAMS, SYS_nanosleep, {0}},
     {ALLOWED_STREAMS, SYS_clock_gettime, {CLOCK_MONOTONIC}},
+    {ALLOWED_SAMPLES, SYS_timer_create, {CLOCK_THREAD_CPUTIME_ID}},
+    {ALLOWED_SAMPLES, SYS_timer_settime, {0}},
+    {ALLOWED_SAMPLES, SYS_timer_delete, {0}},
+    {ALLOWED_SAMPLES, SYS_rt_sigaction, {0}},
+    {ALLOWED_SAMPLES, SYS_rt_sigreturn, {0}},
     {ALLOWED_TRACING, SYS_prctl, {PR_SET_PTRACER}},
     {ALLOWED_TRACING, SYS_getsockopt, {0, SOL_SOCKET, SO_PEERCRED}},
     {ALLOWED_LIMITS, SYS_prlimit64, {0, RLIMIT_NOFILE}},
@@ -286,7 +291,8 @@ static bool seccomp_action_allows(uint32_t value, uint8_t what)
 {
     uint32_t action = value & SECCOMP_RET_ACTION_FULL;
     return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG ||
-           (action == SECCOMP_RET_ERRNO && what != ALLOWED_CPU && what != ALLOWED_STREAMS);
+           (action == SECCOMP_RET_ERRNO && what != ALLOWED_CPU && what != ALLOWED_STREAMS &&
+            what != ALLOWED_SAMPLES);
 }
 
 uint32_t seccomp_denied_by(const struct sock_filter *filter, unsigned count)

@@ -28,6 +28,7 @@ enum seccomp_need {
     ALLOWED_CONNECTING, /* connecting to a server: in children, and again */
     ALLOWED_STREAMS, /* queries of descriptors by libpoet-process */
     ALLOWED_LIMITS, /* getting and setting the limit of descriptors */
+    ALLOWED_SAMPLES, /* timers, and returning from their handler */
     ALLOWED_TRACING, /* permitting the server to read where threads sleep */
     ALLOWED_COUNT
 };

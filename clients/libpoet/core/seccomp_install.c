@@ -20,6 +20,7 @@
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/untraced_uses.h"
 #include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/profile/sampling.h"
 #include "wire/message.h"
 #include "wire/program_messages.h"
 
@@ -129,6 +130,8 @@ static bool seccomp_install_filter_begin(long program)
         seccomp_install_report(UNTRACED_STREAM, "streams that cannot be inspected (seccomp)");
         poet_process_shut(true);
     }
+    if (now.forbidden & (1u << ALLOWED_RECORDING | 1u << ALLOWED_SAMPLES))
+        sampling_stop();
     if (now.forbidden & 1u << ALLOWED_RECORDING)
         seccomp_install_enter_silent();
     atomic_fetch_or(&tracer.seccomp.denied, now.forbidden);
@@ -160,6 +163,8 @@ bool seccomp_install_begin(long number, long what, long how, long program)
     now.forbidden = 0;
     strict = strict && !seccomp_is_quiet();
     if (strict) {
+        if (thread_base)
+            sampling_end(thread_base);
         seccomp_install_report(UNTRACED_THREAD,
                                "a thread that restricts its system calls (seccomp)");
         seccomp_install_enter_quiet(true);

@@ -21,6 +21,7 @@
 #include "clients/libpoet/interpose/thread_lifetime.h"
 #include "clients/libpoet/poet.h"
 #include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/profile/sampling.h"
 #include "wire/annotation_text.h"
 #include "wire/event_types.h"
 
@@ -134,6 +135,7 @@ static struct traced_thread *thread_alloc(void)
                                 .hold_stack.room = t->hold_stack.room,
                                 .partners = t->partners,
                                 .profile_kept = t->profile_kept,
+                                .sampling_kept = t->sampling_kept,
                                 .scratch = t->scratch};
     return t;
 }
@@ -254,6 +256,7 @@ struct traced_thread *thread_present_slow(struct traced_thread *t)
         now = lifecycle_retry();
     bool records = now && (now == t->life || thread_lifetime_renew(t));
     busy_end(t);
+    sampling_begin(records ? t : NULL);
     if (records && t->off_depth == HANDLER_SILENT)
         running_handler_record_begin(t);
     return records && !thread_is_off(t) ? t : NULL;

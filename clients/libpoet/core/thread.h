@@ -53,6 +53,7 @@ void mask_begun(struct mask_new mask); /* Must be called by the new thread itsel
 /* ---- the calling thread ---- */
 
 struct traced_thread;
+struct thread_sampling;
 
 /* The calling thread, or NULL if it is not traced. */
 extern __thread struct traced_thread *thread_mine __attribute__((tls_model("initial-exec")));
@@ -191,6 +192,7 @@ struct traced_thread {
     struct wire_partner *partners; /* where the partners of one event are collected */
     char *scratch; /* SCRATCH_BYTES for one text or message, while busy */
     struct thread_profile *profile_kept; /* memory for measurements, kept */
+    struct thread_sampling *sampling_kept; /* the same for samples */
     uint32_t profile_retry; /* how often to skip before the next attempt */
     struct thread_schedule schedule; /* in a replayed run */
     uint32_t choices_begun; /* how many nondeterministic calls it has begun */

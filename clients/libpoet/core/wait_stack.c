@@ -103,7 +103,7 @@ static bool wait_stack_step(struct wait_stack_walk *w, bool *whole)
     return w->left_handler;
 }
 
-#define WAIT_STACK_STEPS 40u /* including those within libpoet and the C++ library */
+#define WAIT_STACK_OTHERS 29u /* steps within libpoet and the C++ library */
 #define WAIT_STACK_START 4u  /* functions at the start of a thread, at most */
 
 /* Removes the functions of the C library in which a thread starts. Returns how many remain. */
@@ -115,42 +115,104 @@ static uint32_t wait_stack_trim_start(const uintptr_t *callers, uint32_t count)
     return count;
 }
 
-static void wait_stack_store(struct slot_stack *stack, const uintptr_t *callers, uint32_t count,
-                             enum stack_end end)
+static void wait_stack_store(struct slot_stack *stack, const struct call_stack_sites *from)
 {
-    uint32_t all = end == STACK_WHOLE ? wait_stack_trim_start(callers, count) : count;
-    *stack = (struct slot_stack){.count = all < STACK_CALLERS ? all : STACK_CALLERS, .end = end};
+    uint32_t all = from->count ? from->count - 1 : 0;
+    *stack =
+        (struct slot_stack){.count = all < STACK_CALLERS ? all : STACK_CALLERS, .end = from->end};
     if (all > STACK_CALLERS)
         stack->end = STACK_CUT;
     const struct traced_thread *t = thread_mine;
     for (uint32_t i = 0; i < stack->count; i++) {
-        stack->callers[i] = callers[i];
-        bool known = t && callers[i] - t->module_start < t->module_bytes;
+        stack->callers[i] = from->sites[i + 1];
+        bool known = t && stack->callers[i] - t->module_start < t->module_bytes;
         /* (the last one of an unknown end may be in code that no module has) */
-        if (!known && (end != STACK_UNKNOWN || i + 1 < count))
-            modules_check_function(callers[i]);
+        if (!known && (from->end != STACK_UNKNOWN || i + 1 < all))
+            modules_check_function(stack->callers[i]);
     }
 }
 
-__attribute__((noinline, no_sanitize("address"))) const struct slot_stack *
-wait_stack_read(uintptr_t site, struct slot_stack *stack)
+/* Sets how the walk ended, and removes the start of the thread. */
+static void wait_stack_finish(struct call_stack_sites *list, bool more, bool whole)
+{
+    list->end = more ? STACK_CUT : whole ? STACK_WHOLE : STACK_UNKNOWN;
+    if (list->end == STACK_WHOLE)
+        list->count = wait_stack_trim_start(list->sites, list->count);
+}
+
+__attribute__((noinline, no_sanitize("address"))) bool
+wait_stack_collect(uintptr_t site, struct call_stack_sites *list)
 {
     const uintptr_t *frame = __builtin_frame_address(0);
     struct wait_stack_walk w = {.at = {frame[1] - 1, (uintptr_t)(frame + 2), frame[0]}};
-    uintptr_t callers[STACK_CALLERS + WAIT_STACK_START];
-    uint32_t count = 0, most = sizeof callers / sizeof *callers;
     bool whole = false, found = false, more = wait_stack_find_end(&w);
-    for (unsigned i = 0; more && count < most && i < WAIT_STACK_STEPS; i++) {
-        if (found && !wait_stack_is_in(&wait_stack_own, w.at.site))
-            callers[count++] = w.at.site;
+    list->count = 0;
+    for (unsigned i = 0; more && list->count < list->most && i < list->most + WAIT_STACK_OTHERS;
+         i++) {
         found = found || site - w.at.site <= 1; /* libraries of Poet use return addresses */
+        if (found && !wait_stack_is_in(&wait_stack_own, w.at.site))
+            list->sites[list->count++] = w.at.site;
         more = wait_stack_step(&w, &whole);
-        count -= w.left_handler && count;
+        list->count -= w.left_handler && list->count;
     }
-    if (found)
-        wait_stack_store(stack, callers, count,
-                         more    ? STACK_CUT
-                         : whole ? STACK_WHOLE
-                                 : STACK_UNKNOWN);
-    return found ? stack : NULL;
+    wait_stack_finish(list, more, whole);
+    return found;
+}
+
+/* Where the interrupted instruction has no unwind table: its function has a frame pointer, or has
+ * only just been called, and the caller is one that has a table. */
+static bool wait_stack_guess_caller(struct wait_stack_walk *w)
+{
+    uintptr_t frame = w->at.frame, stack = w->at.stack;
+    bool framed = frame > stack && frame % 8 == 0 && w->end - frame >= 16 && frame < w->end;
+    const uintptr_t *places[] = {(const uintptr_t *)stack,
+                                 (const uintptr_t *)(framed ? frame + 8 : stack)};
+    for (int i = 0; i <= framed && w->end - stack >= 8; i++) {
+        uintptr_t site = *places[i] - 1;
+        if (!modules_has_code(site) || unwind_rule_get(site).is == RULE_UNKNOWN)
+            continue;
+        w->at = (struct unwind_position){site, (uintptr_t)(places[i] + 1),
+                                         i ? *(const uintptr_t *)frame : frame};
+        return true;
+    }
+    return false;
+}
+
+__attribute__((no_sanitize("address"))) void
+wait_stack_collect_interrupted(const void *context, struct call_stack_sites *list)
+{
+    struct wait_stack_walk w = {.at = {0, 0, 0}};
+    bool whole = false;
+    list->count = 0;
+    list->in_libpoet = false;
+#if defined(__x86_64__)
+    const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
+    w.at = (struct unwind_position){(uintptr_t)registers[REG_RIP], (uintptr_t)registers[REG_RSP],
+                                    (uintptr_t)registers[REG_RBP]};
+#else
+    (void)context;
+#endif
+    bool more = w.at.stack % 8 == 0 && wait_stack_find_end(&w);
+    if (w.at.site && !more)
+        list->sites[list->count++] = w.at.site;
+    for (unsigned i = 0; more && list->count < list->most && i < list->most; i++) {
+        bool own = wait_stack_is_in(&wait_stack_own, w.at.site);
+        list->in_libpoet |= own && !list->count;
+        if (!own)
+            list->sites[list->count++] = w.at.site;
+        more = wait_stack_step(&w, &whole) || (!i && !whole && wait_stack_guess_caller(&w));
+        list->count -= w.left_handler && list->count;
+    }
+    wait_stack_finish(list, more, whole);
+}
+
+__attribute__((noinline)) const struct slot_stack *wait_stack_read(uintptr_t site,
+                                                                   struct slot_stack *stack)
+{
+    uintptr_t sites[1 + STACK_CALLERS + WAIT_STACK_START];
+    struct call_stack_sites list = {.sites = sites, .most = sizeof sites / sizeof *sites};
+    if (!wait_stack_collect(site, &list))
+        return NULL;
+    wait_stack_store(stack, &list);
+    return stack;
 }

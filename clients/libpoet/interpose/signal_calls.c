@@ -19,7 +19,9 @@
 #include "clients/libpoet/interpose/child_process.h"
 #include "clients/libpoet/interpose/input_calls.h"
 #include "clients/libpoet/interpose/thread_lifetime.h"
+#include "clients/libpoet/core/stderr_log.h"
 #include "clients/libpoet/profile/instrument_hooks.h"
+#include "clients/libpoet/profile/sampling.h"
 #include "wire/event_types.h"
 #include "wire/slot.h"
 
@@ -224,10 +226,33 @@ static void signal_call_show_program_action(struct sigaction *old, uintptr_t own
         old->sa_flags &= ~SA_SIGINFO;
 }
 
+/* The program wants the signal of samples (sampling.h) for itself. */
+static void signal_call_yield(int sig)
+{
+    sampling_stop();
+    stderr_log_print_once("samples: the program uses signal %d; no more samples are taken", sig);
+}
+
+/* Returns whether it sees the default action of that signal, and leaves it so. */
+static bool signal_call_leaves_samples(int sig, const struct sigaction *act, struct sigaction *old)
+{
+    if (LIKELY(!sampling_owns(sig)))
+        return false;
+    if (act && act->sa_handler != SIG_DFL) {
+        signal_call_yield(sig);
+        return false;
+    }
+    if (old)
+        *old = (struct sigaction){.sa_handler = SIG_DFL};
+    return true;
+}
+
 static int signal_call_change_action(uintptr_t site, int sig, const struct sigaction *act,
                                      struct sigaction *old)
 {
     real_find();
+    if (signal_call_leaves_samples(sig, act, old))
+        return 0;
     bool handler = act && is_function(act->sa_handler) && signal_call_may_trace(sig);
     bool ours = handler && site && server_alive() && !thread_runtime() &&
                 act->sa_sigaction != signal_call_handler;
@@ -309,6 +334,8 @@ ENTRY(int, siginterrupt, (int sig, int flag), sig, flag)
     __attribute__((visibility("default"))) sighandler_t name(int sig, sighandler_t handler)        \
     {                                                                                              \
         real_find();                                                                               \
+        if (sampling_owns(sig))                                                                    \
+            signal_call_yield(sig);                                                                \
         uintptr_t own = signal_call_may_trace(sig) ? atomic_load(&signal_call_handlers[sig]) : 0;  \
         sighandler_t before = real_functions.member(sig, handler);                                 \
         if (before != SIG_ERR && is_function(handler))                                             \

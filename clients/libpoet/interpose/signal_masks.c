@@ -5,6 +5,7 @@
 #include "clients/libpoet/core/record.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/type_codes.h"
+#include "clients/libpoet/profile/sampling.h"
 #include "wire/slot.h"
 
 #include <errno.h>
@@ -62,21 +63,46 @@ static void signal_mask_record(uintptr_t site, uint64_t before, uint64_t after)
                      NULL);
 }
 
+/* The signal of samples (sampling.h) is never blocked; the program sees what it set. */
+static const sigset_t *signal_mask_without_samples(int how, const sigset_t *set, sigset_t *without)
+{
+    uint64_t bits = signal_mask_bits(set);
+    if (LIKELY(!(bits & sampling_mask_bit())) || how == SIG_UNBLOCK)
+        return set;
+    bits &= ~sampling_mask_bit();
+    sigemptyset(without);
+    memcpy(without, &bits, sizeof bits);
+    return without;
+}
+
+static void signal_mask_show_samples(sigset_t *mask)
+{
+    uint64_t bits = signal_mask_bits(mask) | sampling_mask_shown();
+    memcpy(mask, &bits, sizeof bits);
+}
+
 static int signal_mask_change(uintptr_t site, int (*change)(int, const sigset_t *, sigset_t *),
                               int how, const sigset_t *set, sigset_t *old)
 {
-    sigset_t before;
-    if (!set)
-        return change(how, set, old);
+    sigset_t before, without;
+    int result;
+    if (!set) {
+        result = change(how, set, old);
+        if (result == 0 && old)
+            signal_mask_show_samples(old);
+        return result;
+    }
     uint64_t bits = signal_mask_bits(set); /* `old` may be the same */
-    int result = change(how, set, &before);
+    result = change(how, signal_mask_without_samples(how, set, &without), &before);
     if (result != 0)
         return result;
     int saved = errno;
+    signal_mask_show_samples(&before);
     uint64_t was = signal_mask_bits(&before);
     uint64_t is = how == SIG_BLOCK ? was | bits : how == SIG_UNBLOCK ? was & ~bits : bits;
     if (old)
         memcpy(old, &was, sizeof was); /* as the kernel does */
+    sampling_mask_show(is);
     if (is != was)
         signal_mask_record(site, was, is);
     errno = saved;

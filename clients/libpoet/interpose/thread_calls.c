@@ -14,6 +14,7 @@
 #include "clients/libpoet/core/untraced_uses.h"
 #include "clients/libpoet/interpose/call_variant.h"
 #include "clients/libpoet/interpose/thread_lifetime.h"
+#include "clients/libpoet/profile/sampling.h"
 #include "clients/libpoet/profile/instrument_hooks.h"
 #include "clients/libpoet/replay/thread_schedule.h"
 #include "wire/event_types.h"
@@ -52,6 +53,7 @@ static struct thread_start thread_create_begin_run(void *p)
         thread_create_announce_object(t, (uint64_t)pthread_self());
         record_event(t, TYPE_START, &start.task->line, 0, start.task->entry);
         busy_end(t);
+        sampling_begin(t);
     }
     mask_begun(start.mask);
     return start;

@@ -20,6 +20,7 @@
 #include "clients/libpoet/core/untraced_uses.h"
 #include "clients/libpoet/interpose/child_process.h"
 #include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/profile/sampling.h"
 #include "clients/libpoet/replay/thread_schedule.h"
 #include "wire/event_types.h"
 #include "wire/slot.h"
@@ -267,6 +268,7 @@ static void thread_lifetime_finish(struct traced_thread *t)
 {
     struct thread_info *task = t->task;
     foreign_thread_block(true);
+    sampling_end(t);
     bool recorded_here =
         t->life == atomic_load_explicit(&tracer.lifetime.number, memory_order_relaxed);
     busy_begin(t); /* events of a handler from here on come after its end */
@@ -383,6 +385,7 @@ void thread_lifetime_begin_main(void)
                                   .count = from.key != 0},
                  NULL);
     busy_end(t);
+    sampling_begin(t);
 }
 
 struct traced_thread *thread_lifetime_begin_child(uint64_t high, uint64_t low)
@@ -408,6 +411,7 @@ struct traced_thread *thread_lifetime_begin_child(uint64_t high, uint64_t low)
         NULL);
     record_mark_nonempty();
     busy_end(t);
+    sampling_begin(t);
     return t;
 }
 
@@ -475,6 +479,7 @@ bool thread_lifetime_renew(struct traced_thread *t)
                                                   atomic_load(&t->older_queue.queue->tail),
                                                   t->older_queue.head)
                       : 0;
+    sampling_end(t);
     region_end(t);
     server_queue_done(t);
     if (!server_queue_create(t, QUEUE_WHOLE))

@@ -181,6 +181,8 @@ static __attribute__((noinline)) void call_stack_enter_slow(struct thread_profil
                                                             uint64_t stack)
 {
     look_for_child(m);
+    if (m->sampling)
+        return;
     if (m->ignored && excluded_function_is_within(m, stack)) {
         m->ignored_open += scope == SCOPE_FUNCTION && function == m->ignored;
         return;
@@ -440,6 +442,8 @@ static __attribute__((noinline)) void
 call_stack_exit_slow(struct thread_profile *m, uint32_t wanted, uint64_t function, uint64_t stack)
 {
     look_for_child(m);
+    if (m->sampling)
+        return;
     if (m->ignored && call_stack_ends_within_ignored(m, function, stack))
         return;
     if (function > UINT16_MAX && excluded_function_measurement(m, function) != MEASUREMENT_FULL)
@@ -477,7 +481,7 @@ void call_stack_scope_exit(struct thread_profile *m, uint32_t wanted, uint32_t s
 {
     look_for_child(m);
     struct profile_region_frame *f = call_stack_top(m);
-    if (m->ignored)
+    if (m->ignored || m->sampling)
         return;
     while (f->stack != OUTERMOST &&
            contexts_of(m)[atomic_load_explicit(&f->context, memory_order_relaxed)].scope != scope)
@@ -582,6 +586,8 @@ static __attribute__((noinline)) void call_stack_leave_dead(struct thread_profil
 void call_stack_cut(struct thread_profile *m, uint32_t wanted, uint64_t stack)
 {
     look_for_child(m);
+    if (m->sampling)
+        return;
     if (m->ignored && m->ignored_stack < stack && !excluded_function_is_other_stack(m, stack))
         call_stack_end_ignored(m);
     if (call_stack_top(m)->stack < stack || m->changing_stack || m->reading_stack)

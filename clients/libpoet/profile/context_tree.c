@@ -83,7 +83,8 @@ static uint32_t context_tree_add(struct thread_profile *m, uint32_t parent, uint
         ;
     void (*meet)(uintptr_t) =
         atomic_load_explicit(&tracer.profile.on_new_function, memory_order_relaxed);
-    if (meet && (scope == SCOPE_FUNCTION || scope == SCOPE_COUNTED))
+    /* (samples are taken where nothing may be announced) */
+    if (meet && !m->sampling && (scope == SCOPE_FUNCTION || scope == SCOPE_COUNTED))
         meet((uintptr_t)function);
     return c;
 }

@@ -10,6 +10,7 @@
 #include "clients/libpoet/profile/call_stack.h"
 #include "clients/libpoet/profile/region_owner.h"
 #include "clients/libpoet/profile/count_fast_path.h"
+#include "clients/libpoet/profile/sampling.h"
 #include "clients/libpoet/next_symbol.h"
 #include "clients/libpoet/poet.h"
 
@@ -142,6 +143,8 @@ void instrument_wait_begin(struct traced_thread *t, uint32_t type, uintptr_t sit
     struct thread_profile *m = instrument_get_measured(t, &wanted);
     if (m)
         call_stack_function_enter(m, wanted, type, site ? site + 1 : 0, SCOPE_WAITED, STACK);
+    else
+        sampling_wait_begin(t, type, site);
     t->waiting++;
     if (!t->idle)
         atomic_fetch_sub_explicit(&tracer.threads.running, 1, memory_order_relaxed);
@@ -152,6 +155,7 @@ void instrument_wait_end(struct traced_thread *t, uint32_t type)
     t->waiting--;
     if (!t->idle)
         atomic_fetch_add_explicit(&tracer.threads.running, 1, memory_order_relaxed);
+    sampling_wait_end(t);
     if (t->profile)
         call_stack_function_exit(t->profile, instrument_wanted(t), type, STACK);
 }

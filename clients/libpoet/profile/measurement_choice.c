@@ -76,4 +76,5 @@ void measurement_choice_await(void)
         stderr_log_print_once(
             "POET_MEASURE: @%.200s: not yet read by the server; the program starts without it",
             file);
+    measurement_wanted_set_samples(WANTED_RATE(wanted));
 }

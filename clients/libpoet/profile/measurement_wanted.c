@@ -46,19 +46,18 @@ static size_t measurement_wanted_find_word(const char *word, size_t size)
 
 #define RATE_MOST 1000u
 
-/* rate=N: samples a second. */
-static bool measurement_wanted_is_rate(const char *word, size_t size)
+/* Returns N of NAME=N, from 1 to `most`; 0: the word is another one. */
+static unsigned measurement_wanted_rate(const char *word, size_t size, const char *name,
+                                        unsigned most)
 {
+    size_t before = strlen(name);
     unsigned value = 0;
-    if (size < 6 || size > 9 || strncmp(word, "rate=", 5) != 0)
-        return false;
-    for (size_t i = 5; i < size; i++)
-        value = word[i] >= '0' && word[i] <= '9' ? 10 * value + (unsigned)(word[i] - '0')
-                                                 : RATE_MOST + 1;
-    if (value < 1 || value > RATE_MOST)
-        return false;
-    besides.rate = value;
-    return true;
+    if (size <= before || size > before + 5 || strncmp(word, name, before) != 0)
+        return 0;
+    for (size_t i = before; i < size && value <= most; i++)
+        value =
+            word[i] >= '0' && word[i] <= '9' ? 10 * value + (unsigned)(word[i] - '0') : most + 1;
+    return value <= most ? value : 0;
 }
 
 static uint32_t measurement_wanted_parse(const char *at)
@@ -66,13 +65,17 @@ static uint32_t measurement_wanted_parse(const char *at)
     uint32_t bits = 0;
     for (;; at++) {
         size_t size = strcspn(at, ","), found = measurement_wanted_find_word(at, size);
-        if (measurement_wanted_is_rate(at, size))
-            ;
+        unsigned rate = measurement_wanted_rate(at, size, "rate=", RATE_MOST),
+                 samples = measurement_wanted_rate(at, size, "samples=", SAMPLES_MOST);
+        if (rate)
+            besides.rate = rate;
+        else if (samples)
+            bits = (bits & UINT16_MAX) | WANTED_SAMPLES(samples);
         else if (size && found == SIZE_MAX)
             stderr_log_print_once(
                 "POET_MEASURE: %.*s: unknown measurement; valid: calls (calls=counts, =real, =cpu, "
-                "=every), states, memory, metrics, usage, waits, throttle, rate=1 to rate=1000, "
-                "none",
+                "=every), samples=1 to samples=10000, states, memory, metrics, usage, waits, "
+                "throttle, rate=1 to rate=1000, none",
                 size < 100 ? (int)size : 100, at);
         else if (size)
             bits |= words[found].bits;
@@ -106,6 +109,11 @@ void measurement_wanted_begin(void)
         stderr_log_print_once(
             "POET_MEASURE: memory: libpoet-memory.so was not preloaded, memory is not traced; "
             "start the program with: poet record -m memory");
+    if (WANTED_RATE(bits) && bits & (CALLS_CPU | WANTED_EVERY)) {
+        stderr_log_print_once("POET_MEASURE: samples and calls exclude each other: calls are "
+                              "measured, no samples are taken");
+        bits &= UINT16_MAX;
+    }
     if (bits & WANTED_THROTTLE && !(bits & CALLS_CPU))
         bits |= CALLS_CPU; /* of calls */
     if (tracer.server.needs_socket && bits && chosen)
@@ -113,6 +121,8 @@ void measurement_wanted_begin(void)
             "POET_MEASURE: no memory is shared with the server; nothing is measured");
     first = tracer.server.needs_socket ? 0 : bits;
 }
+
+void measurement_wanted_set_samples(uint32_t rate) { first |= WANTED_SAMPLES(rate); }
 
 uint32_t measurement_wanted_initial(void) { return first; }
 

@@ -51,11 +51,18 @@ static struct thread_profile *region_init(struct traced_thread *t, void *memory)
     m->room = REGION_FRAMES;
     m->next = 1;
     m->serial = atomic_fetch_add(&serials, 1) + 1;
+    m->sampling = NULL;
     return m;
 }
 
+static uint64_t region_ticks(const struct thread_profile *m)
+{
+    return m->sampling ? tracer_clock_now() : thread_profile_ticks(m);
+}
+
 /* Fills in what the server may read from the beginning on. */
-static void region_open_thread(struct thread_profile *m, const struct traced_thread *t)
+static void region_open_thread(struct thread_profile *m, const struct traced_thread *t,
+                               uint32_t rate)
 {
     struct profile_region_context *own = &contexts_of(m)[0];
     *m->head = (struct profile_region_head){.magic = REGION_MAGIC,
@@ -64,7 +71,8 @@ static void region_open_thread(struct thread_profile *m, const struct traced_thr
                                             .clock = m->clock,
                                             .contexts = 1,
                                             .depth = 1,
-                                            .began = thread_profile_ticks(m)};
+                                            .began = region_ticks(m),
+                                            .sampled = rate};
     *own = (struct profile_region_context){
         .open = 1, .calls = 1, .real_least = UINT64_MAX, .own_least = UINT64_MAX};
     frames_of(m)[0] = (struct profile_region_frame){.stack = OUTERMOST};
@@ -89,7 +97,29 @@ static bool region_refuse(struct traced_thread *t, uint32_t retry)
     return false;
 }
 
-static bool region_map(struct traced_thread *t)
+/* Calls are measured from now on, once it is known what that costs. */
+static void region_calibrate(struct traced_thread *t, struct thread_profile *m)
+{
+    activity_begin(m); /* its cost is measured, too */
+    calibration_run(t, m);
+    activity_end(m);
+    region_init(t, m->head);
+    activity_begin(m);
+    region_open_thread(m, t, 0);
+    calibration_apply(m);
+}
+
+/* Calls are not measured: the hooks find no room. */
+static void region_open_sampled(struct traced_thread *t, struct thread_profile *m,
+                                struct thread_sampling *sampling)
+{
+    m->sampling = sampling;
+    m->clock = QUEUE_CLOCK_NS;
+    m->room = 0;
+    region_open_thread(m, t, WANTED_RATE(atomic_load(&t->queue->wanted)));
+}
+
+static bool region_map(struct traced_thread *t, struct thread_sampling *sampling)
 {
     int fd = queue_memory(REGION_MAP_BYTES);
     void *memory = fd < 0 ? MAP_FAILED
@@ -100,13 +130,10 @@ static bool region_map(struct traced_thread *t)
         return region_refuse(t, NEVER);
     }
     struct thread_profile *m = region_init(t, memory);
-    activity_begin(m); /* its cost is measured, too */
-    calibration_run(t, m);
-    activity_end(m);
-    region_init(t, memory);
-    activity_begin(m);
-    region_open_thread(m, t);
-    calibration_apply(m);
+    if (sampling)
+        region_open_sampled(t, m, sampling);
+    else
+        region_calibrate(t, m);
     bool taken = region_send(fd, t);
     close(fd);
     if (!taken) {
@@ -133,7 +160,7 @@ static bool region_may_have(struct traced_thread *t)
 }
 
 /* No handler runs in between: its calls must be counted, too. */
-bool region_create(struct traced_thread *t)
+static bool region_create_for(struct traced_thread *t, struct thread_sampling *sampling)
 {
     sigset_t all, before;
     int saved = errno, cancelling;
@@ -143,12 +170,19 @@ bool region_create(struct traced_thread *t)
     pthread_sigmask(SIG_BLOCK, &all, &before);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     busy_begin(t);
-    bool made = region_map(t);
+    bool made = region_map(t, sampling);
     busy_end(t);
     pthread_setcancelstate(cancelling, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = saved;
     return made;
+}
+
+bool region_create(struct traced_thread *t) { return region_create_for(t, NULL); }
+
+bool region_create_sampled(struct traced_thread *t, struct thread_sampling *sampling)
+{
+    return region_create_for(t, sampling);
 }
 
 /* Adds the time that a task was on no thread of the system to its current call, as off-CPU time. */
@@ -176,7 +210,7 @@ void region_gone(struct traced_thread *t)
     struct thread_profile *m = t->profile;
     region_check(t);
     if (m)
-        sum_set(&m->head->gone, thread_profile_ticks(m));
+        sum_set(&m->head->gone, region_ticks(m));
 }
 
 void region_stays(struct traced_thread *t)

@@ -13,6 +13,8 @@ struct traced_thread;
 /* Determines what the user wants of threads (POET_MEASURE, or how the program was compiled), as
  * WANTED bits; called once, when the program is traced. */
 void measurement_wanted_begin(void);
+/* Later threads are sampled, too, as often a second; 0 changes nothing. */
+void measurement_wanted_set_samples(uint32_t rate);
 uint32_t measurement_wanted_initial(void); /* Returns what is wanted of a thread that begins. */
 struct measurement_options {
     unsigned rate; /* samples per second; 0: the server's default */
@@ -24,6 +26,9 @@ struct measurement_options measurement_wanted_options(void);
 /* Creates the region of the calling thread. Returns false if it has none now. It takes no place in
  * the queue, so that it may be called wherever a thread is not busy. */
 bool region_create(struct traced_thread *thread);
+/* Creates the region of a thread that is sampled instead of measuring calls (sampling.c). */
+struct thread_sampling;
+bool region_create_sampled(struct traced_thread *thread, struct thread_sampling *sampling);
 /* Ends the time of the open calls, which have no end; called before the end of the thread is
  * recorded, so that none is longer than the thread lives. The thread itself is still measured. */
 void region_leave_calls(struct traced_thread *thread);

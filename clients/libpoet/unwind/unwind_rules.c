@@ -338,22 +338,32 @@ static void unwind_table_make_rule(const struct unwind_layout *l, struct unwind_
     }
 }
 
-void unwind_table_find_rule(const struct unwind_module *m, uintptr_t site, struct unwind_rule *rule)
+/* Finds the function that contains a site. Returns its begin, and sets its instructions and what it
+ * has in common with others; 0: there is none. */
+static uintptr_t unwind_table_find_function(const struct unwind_module *m, uintptr_t site,
+                                            struct unwind_bytes *instructions,
+                                            struct unwind_cie *common)
 {
     uintptr_t entry = unwind_table_contains(m, m->header) ? unwind_table_find_entry(m, site) : 0;
     struct unwind_bytes b = unwind_table_entry_bytes(m, entry);
     uintptr_t from = b.at;
     uint64_t back = unwind_table_read(&b, 4);
-    struct unwind_cie common;
-    if (b.failed || !back || !unwind_table_read_cie(m, from - (uintptr_t)back, &common))
-        return;
+    if (b.failed || !back || !unwind_table_read_cie(m, from - (uintptr_t)back, common))
+        return 0;
     uintptr_t begin = unwind_table_read_pcrel(&b);
     uint64_t length = unwind_table_read(&b, 4);
     unwind_table_skip(&b, unwind_table_read_uleb(&b));
-    if (b.failed || site < begin || site - begin >= length)
-        return;
+    *instructions = b;
+    return b.failed || site < begin || site - begin >= length ? 0 : begin;
+}
+
+void unwind_table_find_rule(const struct unwind_module *m, uintptr_t site, struct unwind_rule *rule)
+{
+    struct unwind_bytes b;
+    struct unwind_cie common;
+    uintptr_t begin = unwind_table_find_function(m, site, &b, &common);
     struct unwind_reading r = {.common = &common, .place = 0};
-    if (common.return_register != REGISTER_RETURN ||
+    if (!begin || common.return_register != REGISTER_RETURN ||
         !unwind_table_read_until(&r, common.first, UINTPTR_MAX))
         return;
     r.first = r.now;
@@ -377,17 +387,26 @@ static uint64_t unwind_rule_pack(struct unwind_rule rule)
 
 #pragma weak _dl_find_object
 
+/* Returns the unwind tables of the module that contains the site; header 0: there are none. */
+static struct unwind_module unwind_module_find(uintptr_t site)
+{
+#if defined(__x86_64__) && defined(DLFO_STRUCT_HAS_EH_DBASE)
+    struct dl_find_object object;
+    if (_dl_find_object && _dl_find_object((void *)site, &object) == 0)
+        return (struct unwind_module){(uintptr_t)object.dlfo_map_start,
+                                      (uintptr_t)object.dlfo_map_end,
+                                      (uintptr_t)object.dlfo_eh_frame};
+#endif
+    (void)site;
+    return (struct unwind_module){0};
+}
+
 static struct unwind_rule unwind_rule_find(uintptr_t site)
 {
     struct unwind_rule rule = {.is = RULE_UNKNOWN};
-#if defined(__x86_64__) && defined(DLFO_STRUCT_HAS_EH_DBASE)
-    struct dl_find_object object;
-    if (_dl_find_object && _dl_find_object((void *)site, &object) == 0 && object.dlfo_eh_frame)
-        unwind_table_find_rule(&(struct unwind_module){(uintptr_t)object.dlfo_map_start,
-                                                       (uintptr_t)object.dlfo_map_end,
-                                                       (uintptr_t)object.dlfo_eh_frame},
-                               site, &rule);
-#endif
+    struct unwind_module module = unwind_module_find(site);
+    if (module.header)
+        unwind_table_find_rule(&module, site, &rule);
     return rule;
 }
 
@@ -401,10 +420,38 @@ struct unwind_rule unwind_rule_read(uintptr_t site)
     return rule.is == UNWIND_CALLED ? unwind_rule_unpack(unwind_rule_pack(rule)) : rule;
 }
 
+/* ---- functions ---- */
+
+#define BEGINS_KNOWN 4096u
+#define BEGIN_BITS 16u
+
+/* An address and how far it is from its function's begin, in one word; 0: none. */
+static _Atomic uint64_t unwind_begin_cache[BEGINS_KNOWN];
+
+uintptr_t unwind_function_begin(uintptr_t site)
+{
+    _Atomic uint64_t *known =
+        &unwind_begin_cache[(site * 0x9e3779b97f4a7c15u >> 32) % BEGINS_KNOWN];
+    uint64_t word = atomic_load_explicit(known, memory_order_relaxed);
+    if (word >> BEGIN_BITS == site && word)
+        return site - (uintptr_t)(word & ((1u << BEGIN_BITS) - 1));
+    struct unwind_module module = unwind_module_find(site);
+    struct unwind_bytes instructions;
+    struct unwind_cie common;
+    uintptr_t begin =
+        module.header ? unwind_table_find_function(&module, site, &instructions, &common) : 0;
+    if (begin && site - begin < 1u << BEGIN_BITS && !((uint64_t)site >> (64 - BEGIN_BITS)))
+        atomic_store_explicit(known, (uint64_t)site << BEGIN_BITS | (site - begin),
+                              memory_order_relaxed);
+    return begin;
+}
+
 void unwind_rules_forget(void)
 {
     for (uint32_t i = 0; i < KNOWN; i++)
         atomic_store_explicit(&unwind_rule_cache[i], 0, memory_order_relaxed);
+    for (uint32_t i = 0; i < BEGINS_KNOWN; i++)
+        atomic_store_explicit(&unwind_begin_cache[i], 0, memory_order_relaxed);
 }
 
 uintptr_t unwind_rule_module(uintptr_t address, uintptr_t *bytes)

@@ -54,6 +54,9 @@ static inline struct unwind_rule unwind_rule_get(uintptr_t site)
                                                      : unwind_rule_read(site);
 }
 
+/* Returns where the function begins that contains the address, or the part of it that has an unwind
+ * table of its own; 0: it has none. Async-signal-safe. */
+uintptr_t unwind_function_begin(uintptr_t site);
 void unwind_rules_forget(void); /* Called when code was unloaded. */
 /* Returns where the module that contains the address begins, and sets its size; 0: none is
  * known. */

@@ -101,6 +101,7 @@ struct calls_tab {
         BOXES,
         INVERTED,
         BUTTERFLY,
+        WALL,
         BY_FILE,
         BY_CATEGORY
     } shape,
@@ -133,6 +134,7 @@ static const struct tab_form calls_forms[] = {
     [BUTTERFLY] = {"butterfly", "Butterfly",
                    "The selected function between its callers and its callees; Enter selects one "
                    "of these instead"},
+    [WALL] = {"wall", "Wall clock", "Each thread's time on CPUs and in waits"},
     [BY_FILE] = {"file", "Files", "By source file"},
     [BY_CATEGORY] = {"category", "Categories", "By category"}};
 
@@ -147,7 +149,10 @@ static bool calls_is_shown(struct view *view) { return tab_is_shown(calls_state(
 
 static bool is_grouped(enum calls_shape shape) { return shape == BY_FILE || shape == BY_CATEGORY; }
 
-static bool is_icicle(enum calls_shape shape) { return shape == BOXES || shape == INVERTED; }
+static bool is_icicle(enum calls_shape shape)
+{
+    return shape == BOXES || shape == INVERTED || shape == WALL;
+}
 
 static void calls_extend_request(struct view *view, struct table_request *r)
 {
@@ -160,9 +165,12 @@ static void calls_extend_request(struct view *view, struct table_request *r)
         table_model_set_option(r, "callers", "yes");
     if (c->shape == INVERTED)
         table_model_set_option(r, "inverted", "yes");
+    if (c->shape == WALL)
+        table_model_set_option(r, "wall", "yes");
     if (c->shape == TREE || is_icicle(c->shape))
         r->flags |= TABLE_TREE;
-    if (c->by_thread && c->shape != GRAPH && c->shape != BUTTERFLY && !is_grouped(c->shape)) {
+    if ((c->by_thread || c->shape == WALL) && c->shape != GRAPH && c->shape != BUTTERFLY &&
+        !is_grouped(c->shape)) {
         g_free(r->by);
         r->by = g_strdup("thread");
     }
@@ -275,8 +283,8 @@ static void select_wanted(struct view *view, const struct result_table *t)
     int row = -1;
     if (c->function.address)
         row = call_marks_find_function_row(t, &names, c->function);
-    else if (e && !c->by_thread)
-        row = call_marks_find_row(t, &names, e, c->shape == TREE || c->shape == BOXES);
+    else if (e && !c->by_thread && c->shape != WALL)
+        row = call_marks_find_row(t, &names, e, c->shape == TREE || is_icicle(c->shape));
     c->function = (struct table_place){0};
     c->event = (struct event_id){0};
     if (row >= 0)

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "wire/profile_region.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,18 +36,22 @@ enum callrows_column {
     UNACCOUNTED,
     COUNTED,
     SINCE,
-    NESTED
+    NESTED,
+    SAMPLES,
+    ERROR
 };
 
 #define HOOKS "instrumented calls"
+#define SAMPLED "samples of call stacks"
 
 /* Forms of the table in which a column is shown by default. */
 enum {
     IN_TIMES = CALLS_CYCLES | CALLS_CALLEES | CALLS_CALLERS | CALLS_BUTTERFLY,
     IN_GRAPHS = CALLS_CALLEES | CALLS_CALLERS | CALLS_BUTTERFLY,
-    IN_SUMS = CALLS_FLAT | CALLS_TREE,
+    IN_SUMS = CALLS_FLAT | CALLS_TREE | CALLS_WALL,
     IN_BOTH = IN_TIMES | IN_SUMS,
     IN_ALL = IN_BOTH | CALLS_INVERTED,
+    IN_SAMPLED = 1 << 30, /* if calls were sampled */
     IN_NONE = 0
 };
 
@@ -66,7 +71,7 @@ static const struct {
                [TOTAL] = {"total_ns", NULL, TABLE_NS, IN_BOTH},
                [TOTAL_SHARE] = {"total_share", "%", TABLE_SHARE, IN_SUMS},
                [FUNCTION_SHARE] = {"function_share", "% of function", TABLE_SHARE,
-                                   IN_GRAPHS | CALLS_TREE | CALLS_INVERTED},
+                                   IN_GRAPHS | CALLS_TREE | CALLS_WALL | CALLS_INVERTED},
                [CPU] = {"cpu_ns", "CPU", TABLE_NS, IN_ALL},
                [SELF_MEAN] = {"self_mean_ns", "self mean", TABLE_NS, IN_BOTH},
                [MEAN] = {"mean_ns", NULL, TABLE_NS, IN_BOTH},
@@ -82,12 +87,15 @@ static const struct {
                [UNACCOUNTED] = {"unaccounted_ns", "outside functions", TABLE_NS, IN_NONE},
                [COUNTED] = {"untimed", "counted, not timed", TABLE_COUNT, IN_NONE},
                [SINCE] = {"untimed_since_ns", "since", TABLE_NS, IN_NONE},
-               [NESTED] = {"nested_ns", NULL, TABLE_NS, IN_NONE}};
+               [NESTED] = {"nested_ns", NULL, TABLE_NS, IN_NONE},
+               [SAMPLES] = {"samples", NULL, TABLE_COUNT, IN_SAMPLED},
+               [ERROR] = {"error_ns", "± (95 %)", TABLE_NS, IN_SAMPLED}};
 
 enum calls_form calls_rows_form(const struct table_request *r)
 {
     bool callees = table_option(r, "graph"), callers = table_option(r, "callers");
     return table_option(r, "cycles")                               ? CALLS_CYCLES
+           : table_option(r, "wall")                               ? CALLS_WALL
            : table_option(r, "inverted")                           ? CALLS_INVERTED
            : callees && callers                                    ? CALLS_BUTTERFLY
            : callees                                               ? CALLS_CALLEES
@@ -100,19 +108,34 @@ bool calls_rows_shows_times(enum calls_form form) { return form & IN_TIMES; }
 
 const char *calls_rows_sort(enum calls_form form)
 {
-    return form == CALLS_INVERTED            ? "leaf_self_ns"
-           : form & (IN_GRAPHS | CALLS_TREE) ? "total_ns"
-                                             : "self_ns";
+    return form == CALLS_INVERTED                         ? "leaf_self_ns"
+           : form & (IN_GRAPHS | CALLS_TREE | CALLS_WALL) ? "total_ns"
+                                                          : "self_ns";
 }
 
-void calls_rows_columns(struct result_table *t, enum calls_form form, bool overlaps)
+/* Returns whether a column is known of measured calls only, not of samples. */
+static bool is_of_calls(size_t column)
+{
+    return column == CONCURRENT || column == NET || column == MEAN || column == MIN ||
+           column == MAX || column == CPU_MEAN || column == CPU_MIN || column == CPU_MAX;
+}
+
+/* Returns whether a column is an estimate. */
+static bool is_estimate(size_t column, bool overlaps, bool sampled)
+{
+    bool time = column == SELF || column == SELF_SHARE || column == TOTAL ||
+                column == TOTAL_SHARE || column == CPU;
+    return column == NET || column == MEASURING || (column == CONCURRENT && !overlaps) ||
+           column == ERROR || (sampled && time);
+}
+
+void calls_rows_columns(struct result_table *t, enum calls_form form, bool overlaps, bool sampled)
 {
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        table_add_column(t, columns[i].name, columns[i].title, columns[i].kind, HOOKS);
-        t->columns[t->column_count - 1].exact =
-            i != NET && i != MEASURING && /* estimates; the last one is an upper bound */
-            (overlaps || i != CONCURRENT);
-        if (!(columns[i].seen & form))
+        table_add_column(t, columns[i].name, columns[i].title, columns[i].kind,
+                         sampled ? SAMPLED : HOOKS);
+        t->columns[t->column_count - 1].exact = !is_estimate(i, overlaps, sampled);
+        if (!(columns[i].seen & (form | (sampled ? IN_SAMPLED : 0))) || (sampled && is_of_calls(i)))
             table_detail(t);
     }
 }
@@ -159,12 +182,27 @@ static void set_single(struct table_cell *cells, const struct call_sums *s)
     cells[CPU_MAX] = table_cell_number(s->cpu_most_ns);
 }
 
+/* Returns half the width of the 95 % confidence interval of a time that n of N samples estimate
+ * (Agresti and Coull, Approximate is better than "exact", 1998). */
+static int64_t error_ns(const struct calls_rows *rows, uint64_t n)
+{
+    double all = (double)rows->samples + 4, share = ((double)n + 2) / all;
+    return (int64_t)(1.96 * sqrt(share * (1 - share) / all) * (double)rows->sampled_ns + .5);
+}
+
+static void set_samples(const struct calls_rows *rows, struct table_cell *cells,
+                        const struct call_sums *s)
+{
+    cells[SAMPLES] = table_cell_number((int64_t)s->samples);
+    cells[ERROR] = table_cell_number(error_ns(rows, s->samples));
+}
+
 static void set_times(const struct calls_rows *rows, struct table_cell *cells,
                       const struct call_sums *s)
 {
     cells[SELF] = table_cell_number(s->self_ns);
     set_share(&cells[SELF_SHARE], s->self_ns, rows->life_ns);
-    if (!rows->raw)
+    if (!rows->raw && !s->sampled)
         cells[NET] = table_cell_number(call_profile_net(s));
     cells[MEASURING] = table_cell_number((int64_t)(s->cost_ps / 1000));
     if (s->total) {
@@ -212,8 +250,12 @@ static struct table_cell *add_row(struct calls_rows *rows, uint8_t depth, uint32
         return NULL;
     const struct call_function *f = &rows->calls->functions[function];
     cells[SCOPE] = scope_numbers_cell(rows->scopes, rows->run, f->scope);
-    cells[CALLS] = table_cell_number((int64_t)s->calls);
-    cells[CONCURRENT] = table_cell_number((int64_t)s->concurrent);
+    if (!s->sampled || s->calls) {
+        cells[CALLS] = table_cell_number((int64_t)s->calls);
+        cells[CONCURRENT] = table_cell_number((int64_t)s->concurrent);
+    }
+    if (s->sampled)
+        set_samples(rows, cells, s);
     if (s->timed)
         set_times(rows, cells, s);
     set_mark(rows, cells, s);
@@ -250,6 +292,29 @@ void calls_rows_thread(struct calls_rows *rows, uint32_t line, int64_t life_ns)
     cells[SELF_MEAN] = cells[CPU_MEAN] = (struct table_cell){0};
     table_row_line(rows->table, line);
     rows->depth = 1;
+}
+
+static void add_outside(struct calls_rows *rows, const char *text, int64_t ns, int64_t cpu_ns)
+{
+    struct table_cell *cells =
+        ns > 0 ? table_add_row(rows->table, rows->depth, (struct event_id){0}) : NULL;
+    if (!cells)
+        return;
+    cells[SCOPE] = table_cell_text(text);
+    cells[SELF] = cells[TOTAL] = table_cell_number(ns);
+    set_share(&cells[SELF_SHARE], ns, rows->life_ns);
+    set_share(&cells[TOTAL_SHARE], ns, rows->life_ns);
+    cells[CPU] = table_cell_number(cpu_ns);
+}
+
+void calls_rows_outside(struct calls_rows *rows, int64_t life_ns)
+{
+    struct call_sums all = call_profile_all(rows->calls);
+    const struct call_sums *thread = &rows->calls->functions[0].sums;
+    if (!all.sampled && !thread->sampled)
+        return;
+    add_outside(rows, "(on a CPU, no function known)", thread->cpu_ns, thread->cpu_ns);
+    add_outside(rows, "(off CPU, no traced wait)", life_ns - all.self_ns - thread->cpu_ns, 0);
 }
 
 /* Returns whether an entry is only the parent of other functions' calls, and no call itself. */
@@ -429,7 +494,10 @@ static void inverted_tree_row(struct calls_rows *rows, const struct inverted_tre
         return;
     cells[SCOPE] =
         scope_numbers_cell(rows->scopes, rows->run, rows->calls->functions[n->function].scope);
-    cells[CALLS] = table_cell_number((int64_t)n->sums.calls);
+    if (n->sums.sampled)
+        set_samples(rows, cells, &n->sums);
+    if (!n->sums.sampled || n->sums.calls)
+        cells[CALLS] = table_cell_number((int64_t)n->sums.calls);
     if (!n->sums.timed)
         return;
     cells[LEAF] = table_cell_number(n->sums.self_ns);
@@ -470,7 +538,7 @@ void calls_rows_add(struct calls_rows *rows, enum calls_form form)
         calls_rows_flat(rows);
     else if (form == CALLS_CYCLES)
         calls_rows_cycles(rows);
-    else if (form == CALLS_TREE)
+    else if (form & (CALLS_TREE | CALLS_WALL))
         calls_rows_tree(rows);
     else if (form == CALLS_INVERTED)
         calls_rows_inverted(rows);

@@ -18,6 +18,9 @@ struct calls_rows {
     uint8_t depth; /* depth of the next rows */
     /* a part of the run: functions without calls have no row, and single calls are not known */
     bool part;
+    /* all samples and the CPU time that they stand for, ns; 0: calls were measured */
+    uint64_t samples;
+    int64_t sampled_ns;
     bool raw; /* measurement overhead is not subtracted */
     bool cut; /* rows were left out */
 };
@@ -30,7 +33,8 @@ enum calls_form {
     CALLS_CALLERS = 8, /* each function, and below it its callers */
     CALLS_BUTTERFLY = 16, /* each function, and below it its callers, then its callees */
     CALLS_TREE = 32, /* call paths from the beginnings of threads */
-    CALLS_INVERTED = 64 /* each function, and below it the call paths that led to it */
+    CALLS_INVERTED = 64, /* each function, and below it the call paths that led to it */
+    CALLS_WALL = 128 /* call paths, and what a thread did in no function */
 };
 
 /* Returns the requested form. */
@@ -40,12 +44,15 @@ bool calls_rows_shows_times(enum calls_form form);
 /* Returns the column that it is sorted by, unless another one is requested. */
 const char *calls_rows_sort(enum calls_form form);
 
-/* overlaps: the number of concurrent calls is exact. */
-void calls_rows_columns(struct result_table *table, enum calls_form form, bool overlaps);
+/* overlaps: the number of concurrent calls is exact. sampled: times are estimates, from samples. */
+void calls_rows_columns(struct result_table *table, enum calls_form form, bool overlaps,
+                        bool sampled);
 /* Adds a row for the thread, below which the next rows are placed. */
 void calls_rows_thread(struct calls_rows *rows, uint32_t line, int64_t life_ns);
 /* Adds the rows of all functions in a form. */
 void calls_rows_add(struct calls_rows *rows, enum calls_form form);
+/* Adds below a sampled thread what is in no function: so the rows add up to its lifetime. */
+void calls_rows_outside(struct calls_rows *rows, int64_t life_ns);
 void calls_rows_total(struct calls_rows *rows, const struct call_sums *all);
 
 #endif

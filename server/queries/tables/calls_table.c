@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "server/queries/tables/calls_rows.h"
+#include "server/queries/tables/creator_functions.h"
 #include "server/queries/tables/overlaps.h"
 #include "server/queries/tables/scope_numbers.h"
 #include "server/queries/tables/table_query.h"
@@ -12,71 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- functions in which a thread was created: those that its creator had open at that time, and
- * those in which the creator itself was created ---- */
-
-#define CREATOR_FUNCTIONS_DEPTH 64u /* maximum length of the chain of creators */
-
-/* Zero-initialize it. */
-struct creator_functions {
-    uint32_t line; /* line of the creator that was looked up last; 0: none */
-    size_t count; /* number of contexts of that thread */
-    uint32_t *scopes; /* scope number of each of them */
-};
-
-/* Returns the call context of the creating event, which is that of the creator; 0 for the thread
- * itself, or if not known. */
-static uint32_t creator_functions_context(const struct run *run, uint64_t position,
-                                          uint32_t creator)
-{
-    if (position == NO_POSITION || position < order_first(run->order))
-        return 0;
-    struct order_event e = order_event(run->order, position);
-    const struct site *site = site_table_at(&run->sites, e.site);
-    return site && site->thread == creator ? site->context : 0;
-}
-
-static void creator_functions_load(struct creator_functions *creators,
-                                   const struct table_view *view, struct scope_numbers *scopes,
-                                   const struct call_context_thread *creator)
-{
-    if (creators->line == creator->line && creators->count == creator->count)
-        return;
-    free(creators->scopes);
-    creators->scopes = scope_numbers_of(scopes, view->run, creator);
-    creators->line = creator->line;
-    creators->count = creator->count;
-}
-
-/* Adds to a set the scopes in which the thread of a line was created; none if its creator measured
- * no calls. */
-static void creator_functions_within(struct creator_functions *creators,
-                                     const struct table_view *view, struct scope_numbers *scopes,
-                                     uint32_t line, struct map *within)
-{
-    for (uint32_t depth = 0; depth < CREATOR_FUNCTIONS_DEPTH; depth++) {
-        const struct thread_timeline *course = intervals_for_thread(view->measured, line);
-        if (!course || !course->maker)
-            return;
-        const struct call_context_thread *creator =
-            call_contexts_of_line(&view->run->contexts, course->maker);
-        uint32_t c =
-            creator ? creator_functions_context(view->run, course->made, course->maker) : 0;
-        if (c && c < creator->count)
-            creator_functions_load(creators, view, scopes, creator);
-        for (; creator && c && c < creator->count; c = creator->items[c].sums.is.parent)
-            map_put(within, creators->scopes[c], 0, creators);
-        line = course->maker;
-    }
-}
-
-/* Frees the memory; it is empty then. */
-static void creator_functions_free(struct creator_functions *creators)
-{
-    free(creators->scopes);
-    *creators = (struct creator_functions){0};
-}
 
 /* ---- the table ---- */
 
@@ -107,7 +43,6 @@ struct calls_work {
     /* Time of calls before the first events of their threads, and after the last. */
     int64_t beyond_ns;
     double cost_ps;
-    uint64_t measured; /* contexts */
     bool by_thread;
     bool forgotten; /* begins of threads were discarded: their lifetimes are not known */
     bool narrowed; /* only a part of a thread's lifetime is requested */
@@ -327,6 +262,17 @@ static struct call_sums calls_table_sum_threads(const struct calls_work *w)
     return all;
 }
 
+/* Sets the samples of all threads and their CPU time, also of those that are in no function. */
+static void calls_table_count_samples(const struct calls_work *w, struct calls_rows *rows)
+{
+    for (size_t i = 0; i < w->called_count; i++)
+        for (size_t f = 0; f < w->called[i].calls.function_count; f++) {
+            const struct call_sums *s = &w->called[i].calls.functions[f].sums;
+            rows->samples += s->samples;
+            rows->sampled_ns += s->sampled ? s->cpu_ns : 0;
+        }
+}
+
 /* Returns whether the number of concurrent calls is exact; a thread's own count is an upper
  * bound. */
 static bool overlaps_known(const struct calls_work *w)
@@ -407,7 +353,7 @@ static void add_lost(const struct calls_work *w, const struct call_sums *all,
                        "%llu calls exceeded the table and are counted as (other) in the tree; the "
                        "sums of their functions include them",
                        (unsigned long long)h->folded);
-    if (h->deep)
+    if (h->deep && !all->sampled)
         table_add_note(t, "%llu calls exceeded the maximum depth and were not timed",
                        (unsigned long long)h->deep);
     if (h->mismatched)
@@ -477,8 +423,29 @@ static void add_footer(const struct calls_work *w, const struct call_sums *all,
             (double)w->beyond_ns / ms);
 }
 
+static void add_samples(const struct calls_work *w, const struct call_sums *all,
+                        const struct calls_rows *rows, struct result_table *t)
+{
+    double ms = 1e6, cpu_ms = (double)rows->sampled_ns / ms, life = (double)w->life_ns,
+           waited_ms = (double)(all->self_ns - all->cpu_ns) / ms;
+    table_add_note(t,
+                   "total %.3f ms in %u thread%s: %.3f ms on a CPU (%llu samples, one in %.3f ms), "
+                   "%.3f ms in traced waits, %.3f ms off the CPU otherwise",
+                   life / ms, w->threads, w->threads == 1 ? "" : "s", cpu_ms,
+                   (unsigned long long)rows->samples, cpu_ms / (double)rows->samples, waited_ms,
+                   life / ms - cpu_ms - waited_ms);
+    table_add_note(t, "times of functions are estimates from samples, ± is half of the 95 %% "
+                      "confidence interval of self; times of waits are measured, their calls are "
+                      "exact; the number of calls of functions is unknown");
+    if (w->head.deep)
+        table_add_note(t,
+                       "%llu stacks could not be followed to the start of the thread: they are "
+                       "below (callers not known) in the tree",
+                       (unsigned long long)w->head.deep);
+}
+
 static void add_notes(const struct calls_work *w, const struct call_sums *all,
-                      struct result_table *t)
+                      const struct calls_rows *rows, struct result_table *t)
 {
     if (!w->threads && w->all->count && has_range(w->view)) {
         table_add_note(t, "no thread with a function profile existed in this range");
@@ -505,7 +472,10 @@ static void add_notes(const struct calls_work *w, const struct call_sums *all,
             "covers %.3f s to %.3f s: profile snapshots are about 1 s apart, at times of "
             "each thread's own, and are not interpolated",
             (double)w->from_ns / 1e9, (double)w->to_ns / 1e9);
-    add_footer(w, all, t);
+    if (rows->samples)
+        add_samples(w, all, rows, t);
+    else
+        add_footer(w, all, t);
     if (w->view->run->programs.connected)
         table_add_note(t, "sums are as of %.3f s", (double)w->as_of_ns / 1e9);
     add_counted(all, t);
@@ -527,6 +497,8 @@ static void add_rows(struct calls_work *w, struct calls_rows *rows, enum calls_f
             calls_rows_thread(rows, one->line, one->life_ns);
         call_profile_find_cycles(&one->calls);
         calls_rows_add(rows, form);
+        if (form == CALLS_WALL)
+            calls_rows_outside(rows, one->life_ns);
     }
 }
 
@@ -537,6 +509,7 @@ static void calls_table_fill(void *work, const struct table_view *view, struct r
     struct calls_rows rows = rows_of(w, t);
     struct call_sums all = calls_table_sum_threads(w);
     enum calls_form form = calls_rows_form(view->request);
+    calls_table_count_samples(w, &rows);
     w->view = view;
     if (w->narrowed && w->times < 2 &&
         !table_option(view->request, "coarse")) { /* coarse: as precise as is known */
@@ -545,10 +518,10 @@ static void calls_table_fill(void *work, const struct table_view *view, struct r
         return;
     }
     t->title = xstrdup("calls");
-    calls_rows_columns(t, form, overlaps_known(w));
+    calls_rows_columns(t, form, overlaps_known(w), rows.samples != 0);
     add_rows(w, &rows, form);
     calls_rows_total(&rows, &all);
-    add_notes(w, &all, t);
+    add_notes(w, &all, &rows, t);
     if (form == CALLS_CYCLES && !t->row_count && w->threads)
         table_add_note(t, "no recursion cycles");
     table_arrange(t, view->request, calls_rows_sort(form));

@@ -40,8 +40,12 @@ uint32_t *scope_numbers_of(struct scope_numbers *scopes, const struct run *run,
                            const struct call_context_thread *thread)
 {
     uint32_t *numbers = xcalloc(thread->count + 1, sizeof *numbers);
-    for (size_t i = 1; i < thread->count; i++)
-        numbers[i] = scope_numbers_of_context(scopes, run, thread, &thread->items[i]);
+    for (size_t i = 1; i < thread->count; i++) {
+        const struct snapshot_scope *is = &thread->items[i].sums.is;
+        numbers[i] = is->scope == SCOPE_POINT
+                         ? numbers[is->parent]
+                         : scope_numbers_of_context(scopes, run, thread, &thread->items[i]);
+    }
     return numbers;
 }
 
