@@ -28,6 +28,28 @@ void map_put(struct map *map, uint64_t a, uint64_t b, void *value); /* value not
 void *map_remove(struct map *map, uint64_t a, uint64_t b); /* returns the value, NULL if absent */
 void map_free(struct map *map); /* does not free the values */
 
+/* Returns the index of the item of a key in an array; the map holds 1 + this index.  On first use
+ * of the key an item with this initial value is appended. */
+#define MAP_INDEX(map, a, b, items, count, room, ...)                                              \
+    __extension__({                                                                                \
+        const uint64_t map_item_a = (a), map_item_b = (b);                                         \
+        uintptr_t map_item_at = (uintptr_t)map_get(map, map_item_a, map_item_b);                   \
+        if (!map_item_at) {                                                                        \
+            (items) = array_reserve(items, &(room), (count) + 1, sizeof *(items));                 \
+            (items)[count] = __VA_ARGS__;                                                          \
+            map_item_at = ++(count);                                                               \
+            map_put(map, map_item_a, map_item_b, (void *)map_item_at);                             \
+        }                                                                                          \
+        map_item_at - 1;                                                                           \
+    })
+
+/* Returns the item itself. */
+#define MAP_ITEM(map, a, b, items, count, room, ...)                                               \
+    __extension__({                                                                                \
+        const size_t map_item_index = MAP_INDEX(map, a, b, items, count, room, __VA_ARGS__);       \
+        &(items)[map_item_index];                                                                  \
+    })
+
 /* Iterates over a map, in no particular order:
  *     for (struct map_walk walk = {.map = &map}; map_next(&walk);)
  *         ... walk.a, walk.b, walk.value ...

@@ -51,15 +51,8 @@ struct destroyed_objects {
 
 static struct destroyed_object *destroyed_object_get(struct destroyed_objects *d, uint32_t line)
 {
-    uintptr_t known = (uintptr_t)map_get(&d->object_of, line, 0);
-    if (!known) {
-        d->objects = array_reserve_zeroed(d->objects, &d->object_room, d->object_count + 1,
-                                          sizeof *d->objects);
-        known = ++d->object_count;
-        d->objects[known - 1].line = line;
-        map_put(&d->object_of, line, 0, (void *)known);
-    }
-    return &d->objects[known - 1];
+    return MAP_ITEM(&d->object_of, line, 0, d->objects, d->object_count, d->object_room,
+                    (struct destroyed_object){.line = line});
 }
 
 /* Returns the use of a line by a thread; NULL: there is none, and none is added. */
@@ -160,23 +153,13 @@ static void destroyed_objects_add(struct findings *findings, struct map *found,
     if (map_get(found, end->position, 1))
         return;
     map_put(found, end->position, 1, found);
-    uintptr_t known = (uintptr_t)map_get(found, (uint64_t)end->place << 32 | place, 0);
-    if (known) {
-        findings->items[known - 1].times++;
+    uint64_t places = (uint64_t)end->place << 32 | place;
+    if (findings_count_again(findings, found, places, 0))
         return;
-    }
     struct finding *f = findings_add(findings, FINDING_DESTROY_IN_USE);
-    finding_add_participant(f, (struct finding_participant){.thread = end->thread,
-                                                            .lock = end->about,
-                                                            .position = end->position,
-                                                            .then = NO_POSITION,
-                                                            .begin = NO_POSITION});
-    finding_add_participant(f, (struct finding_participant){.thread = thread,
-                                                            .lock = line,
-                                                            .position = position,
-                                                            .then = NO_POSITION,
-                                                            .begin = NO_POSITION});
-    map_put(found, (uint64_t)end->place << 32 | place, 0, (void *)(uintptr_t)findings->count);
+    finding_add_event(f, end->thread, end->about, end->position);
+    finding_add_event(f, thread, line, position);
+    findings_remember_last(findings, found, places, 0);
 }
 
 static bool destroyed_objects_is_concurrent(const struct order *order, const struct sync_op *end,

@@ -4,6 +4,7 @@
 #ifndef SERVER_ANALYSIS_FINDINGS_H
 #define SERVER_ANALYSIS_FINDINGS_H
 
+#include "base/map.h"
 #include "server/analysis/must_happen_before.h"
 #include "wire/finding_kinds.h"
 
@@ -90,7 +91,18 @@ struct findings {
 
 /* Appends a finding without participants. */
 struct finding *findings_add(struct findings *findings, enum finding_kind kind);
+
+/* Counts another occurrence of the finding that findings_remember_last() stored under a key, and
+ * returns it.  Returns NULL if there is none. */
+struct finding *findings_count_again(struct findings *findings, const struct map *found, uint64_t a,
+                                     uint64_t b);
+/* Stores the number of the last finding under a key, usually the call sites. */
+void findings_remember_last(const struct findings *findings, struct map *found, uint64_t a,
+                            uint64_t b);
 void finding_add_participant(struct finding *finding, struct finding_participant part);
+/* Adds a participant with one event, of an object. */
+void finding_add_event(struct finding *finding, uint32_t thread, uint32_t object,
+                       uint64_t position);
 void findings_free(struct findings *findings);
 
 /* A predictor of bugs of some kinds: a file with a `const struct predictor predictor_NAME` and a

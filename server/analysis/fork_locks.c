@@ -81,15 +81,8 @@ static bool fork_lock_sets_meet(const struct fork_lock_set *a, const struct fork
 
 static struct fork_lock_thread *fork_lock_thread_of(struct fork_locks *f, uint32_t line)
 {
-    uintptr_t known = (uintptr_t)map_get(&f->thread_of, line, 0);
-    if (!known) {
-        f->threads = array_reserve_zeroed(f->threads, &f->thread_room, f->thread_count + 1,
-                                          sizeof *f->threads);
-        known = ++f->thread_count;
-        f->threads[known - 1].line = line;
-        map_put(&f->thread_of, line, 0, (void *)known);
-    }
-    return &f->threads[known - 1];
+    return MAP_ITEM(&f->thread_of, line, 0, f->threads, f->thread_count, f->thread_room,
+                    (struct fork_lock_thread){.line = line});
 }
 
 /* Returns the index of the section to be replaced or added: the first FORK_LOCK_SECTIONS / 2 of a
@@ -221,16 +214,8 @@ static void fork_lock_add_finding(struct findings *findings, const struct fork_l
                                                               .position = f->position,
                                                               .then = NO_POSITION,
                                                               .begin = f->position});
-    finding_add_participant(one, (struct finding_participant){.thread = s->thread,
-                                                              .lock = s->lock,
-                                                              .position = s->position,
-                                                              .then = NO_POSITION,
-                                                              .begin = NO_POSITION});
-    finding_add_participant(one, (struct finding_participant){.thread = r->thread,
-                                                              .lock = r->lock,
-                                                              .position = r->position,
-                                                              .then = NO_POSITION,
-                                                              .begin = NO_POSITION});
+    finding_add_event(one, s->thread, s->lock, s->position);
+    finding_add_event(one, r->thread, r->lock, r->position);
 }
 
 static const struct fork_lock_fork *fork_lock_fork_at(const struct fork_locks *f, uint64_t position)
@@ -239,13 +224,6 @@ static const struct fork_lock_fork *fork_lock_fork_at(const struct fork_locks *f
         if (f->forks[i].position == position)
             return &f->forks[i];
     return NULL;
-}
-
-/* Returns the number of a finding at the same call sites: 1 + index; 0: there is none. */
-static uintptr_t fork_lock_known(struct map *found, const struct fork_lock_fork *f,
-                                 const struct fork_lock_request *r)
-{
-    return (uintptr_t)map_get(found, (uint64_t)f->place << 32 | r->place, 0);
 }
 
 static bool fork_locks_step(void *predictor, struct findings *findings, uint64_t *budget)
@@ -260,13 +238,10 @@ static bool fork_locks_step(void *predictor, struct findings *findings, uint64_t
             continue;
         while (k < f->section_count && !fork_lock_can_be_held(&f->sections[k], fork, r))
             k++;
-        uintptr_t known = fork_lock_known(&found, fork, r);
-        if (k < f->section_count && known) {
-            findings->items[known - 1].times++;
-        } else if (k < f->section_count) {
+        uint64_t places = (uint64_t)fork->place << 32 | r->place;
+        if (k < f->section_count && !findings_count_again(findings, &found, places, 0)) {
             fork_lock_add_finding(findings, &f->sections[k], fork, r);
-            map_put(&found, (uint64_t)fork->place << 32 | r->place, 0,
-                    (void *)(uintptr_t)findings->count);
+            findings_remember_last(findings, &found, places, 0);
         }
     }
     findings->cut |= f->fork_count == FORK_LOCK_FORKS || f->request_count == FORK_LOCK_REQUESTS;

@@ -68,15 +68,8 @@ static uint32_t handler_thread_index(struct handler_locks *h, uint32_t line)
 {
     if (h->thread_count && h->threads[h->last].line == line)
         return h->last;
-    uintptr_t known = (uintptr_t)map_get(&h->thread_of, line, 0);
-    if (!known) {
-        h->threads = array_reserve_zeroed(h->threads, &h->thread_room, h->thread_count + 1,
-                                          sizeof *h->threads);
-        known = ++h->thread_count;
-        h->threads[known - 1].line = line;
-        map_put(&h->thread_of, line, 0, (void *)known);
-    }
-    return h->last = (uint32_t)known - 1;
+    return h->last = (uint32_t)MAP_INDEX(&h->thread_of, line, 0, h->threads, h->thread_count,
+                                         h->thread_room, (struct handler_thread){.line = line});
 }
 
 /* Returns the index of a signal's name; HANDLER_SIGNALS: there are too many. */
@@ -277,11 +270,7 @@ static void handler_locks_add_finding(const struct handler_locks *h,
                                                               .then = r->position,
                                                               .begin = NO_POSITION});
     if (r->sent.thread)
-        finding_add_participant(one, (struct finding_participant){.thread = r->sent.thread,
-                                                                  .lock = line,
-                                                                  .position = r->sent.position,
-                                                                  .then = NO_POSITION,
-                                                                  .begin = NO_POSITION});
+        finding_add_event(one, r->sent.thread, line, r->sent.position);
 }
 
 static bool handler_locks_is_candidate(const struct handler_locks *h, const struct handler_run *r)
@@ -307,11 +296,8 @@ static bool handler_locks_step(void *predictor, struct findings *findings, uint6
         size_t k = 0;
         if (!handler_locks_is_candidate(h, r))
             continue;
-        uintptr_t known = (uintptr_t)map_get(&found, of, r->thread);
-        if (known) {
-            findings->items[known - 1].times++;
+        if (findings_count_again(findings, &found, of, r->thread))
             continue;
-        }
         while (k < h->section_count &&
                (h->sections[k].thread != r->thread || h->sections[k].lock != r->lock ||
                 (h->sections[k].shared && r->shared) ||
@@ -320,7 +306,7 @@ static bool handler_locks_step(void *predictor, struct findings *findings, uint6
         if (k == h->section_count)
             continue;
         handler_locks_add_finding(h, &h->sections[k], r, findings);
-        map_put(&found, of, r->thread, (void *)(uintptr_t)findings->count);
+        findings_remember_last(findings, &found, of, r->thread);
     }
     findings->cut |= h->run_count == HANDLER_RUNS;
     map_free(&found);

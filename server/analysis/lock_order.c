@@ -71,15 +71,8 @@ struct lock_order {
 
 static struct lock_order_thread *thread_of(struct lock_order *v, uint32_t line)
 {
-    uintptr_t known = (uintptr_t)map_get(&v->thread_of, line, 0);
-    if (!known) {
-        v->threads = array_reserve_zeroed(v->threads, &v->thread_room, v->thread_count + 1,
-                                          sizeof *v->threads);
-        known = ++v->thread_count;
-        v->threads[known - 1].line = line;
-        map_put(&v->thread_of, line, 0, (void *)known);
-    }
-    return &v->threads[known - 1];
+    return MAP_ITEM(&v->thread_of, line, 0, v->threads, v->thread_count, v->thread_room,
+                    (struct lock_order_thread){.line = line});
 }
 
 static struct held_lock *held_of(struct lock_order_thread *t, uint32_t lock)
@@ -384,13 +377,8 @@ static void lock_order_note_cycle(struct lock_order *v, struct findings *finding
                                   struct lock_order_path *w)
 {
     uint64_t places = lock_order_path_hash(w);
-    uintptr_t known = (uintptr_t)map_get(&v->found, places, 0);
-    if (!known && !find_cases(w, 0))
+    if (findings_count_again(findings, &v->found, places, 0) || !find_cases(w, 0))
         return;
-    if (known) {
-        findings->items[known - 1].times++;
-        return;
-    }
     struct finding *f = findings_add(findings, FINDING_LOCK_ORDER_INVERSION);
     for (uint32_t i = 0; i < w->count; i++)
         finding_add_participant(f,
@@ -400,7 +388,7 @@ static void lock_order_note_cycle(struct lock_order *v, struct findings *finding
                                                              .position = w->cases[i]->held,
                                                              .then = w->cases[i]->asked,
                                                              .begin = w->cases[i]->asked});
-    map_put(&v->found, places, 0, (void *)(uintptr_t)findings->count);
+    findings_remember_last(findings, &v->found, places, 0);
 }
 
 static void lock_order_extend_path(struct lock_order *v, struct findings *findings,

@@ -56,15 +56,8 @@ struct order_races {
 static struct order_race_group *group_of(struct order_races *f, struct map *map, uint64_t a,
                                          uint64_t b, enum finding_kind kind)
 {
-    uintptr_t known = (uintptr_t)map_get(map, a, b);
-    if (!known) {
-        f->groups =
-            array_reserve_zeroed(f->groups, &f->group_room, f->group_count + 1, sizeof *f->groups);
-        known = ++f->group_count;
-        f->groups[known - 1].kind = kind;
-        map_put(map, a, b, (void *)known);
-    }
-    return &f->groups[known - 1];
+    return MAP_ITEM(map, a, b, f->groups, f->group_count, f->group_room,
+                    (struct order_race_group){.kind = kind});
 }
 
 static uint64_t order_races_pack_pair(uint32_t a, uint32_t b) { return (uint64_t)a << 32 | b; }

@@ -42,15 +42,8 @@ struct unsafe_sends {
 
 static uint32_t unsafe_send_thread_of(struct unsafe_sends *u, uint32_t line)
 {
-    uintptr_t known = (uintptr_t)map_get(&u->thread_of, line, 0);
-    if (!known) {
-        u->threads = array_reserve_zeroed(u->threads, &u->thread_room, u->thread_count + 1,
-                                          sizeof *u->threads);
-        known = ++u->thread_count;
-        u->threads[known - 1].line = line;
-        map_put(&u->thread_of, line, 0, (void *)known);
-    }
-    return (uint32_t)known - 1;
+    return (uint32_t)MAP_INDEX(&u->thread_of, line, 0, u->threads, u->thread_count, u->thread_room,
+                               (struct unsafe_send_thread){.line = line});
 }
 
 /* Returns 1 + the index of the new item. */
@@ -146,11 +139,8 @@ static void unsafe_send_add_finding(struct unsafe_sends *u, uint32_t first,
                                     struct findings *findings)
 {
     uint64_t hash = unsafe_send_cycle_hash(u, first);
-    uintptr_t known = (uintptr_t)map_get(&u->found, hash, 0);
-    if (known) {
-        findings->items[known - 1].times++;
+    if (findings_count_again(findings, &u->found, hash, 0))
         return;
-    }
     struct finding *f = findings_add(findings, FINDING_UNSAFE_SEND);
     uint32_t t = first;
     do {
@@ -164,7 +154,7 @@ static void unsafe_send_add_finding(struct unsafe_sends *u, uint32_t first,
                                        .begin = NO_POSITION});
         t = unsafe_send_awaited(u, t);
     } while (t != first);
-    map_put(&u->found, hash, 0, (void *)(uintptr_t)findings->count);
+    findings_remember_last(findings, &u->found, hash, 0);
 }
 
 /* Resolves the cycle to which a blocked thread leads, as buffers do. */

@@ -189,19 +189,14 @@ static struct wait_group *group_of(struct group_scan *look)
     uint32_t kind = kind_of(g, w->about);
     uint64_t a, b;
     key_of(look, kind, &a, &b);
-    uintptr_t known = (uintptr_t)map_get(&g->of, a, b);
-    if (known)
-        return &g->items[known - 1];
-    g->items = array_reserve(g->items, &g->room, g->count + 1, sizeof *g->items);
-    g->items[g->count] = (struct wait_group){.place = w->place,
-                                             .type = w->type,
-                                             .kind = kind,
-                                             .about = w->about,
-                                             .thread = w->thread,
-                                             .class = w->class,
-                                             .first = look->index};
-    map_put(&g->of, a, b, (void *)((uintptr_t)++g->count));
-    return &g->items[g->count - 1];
+    return MAP_ITEM(&g->of, a, b, g->items, g->count, g->room,
+                    (struct wait_group){.place = w->place,
+                                        .type = w->type,
+                                        .kind = kind,
+                                        .about = w->about,
+                                        .thread = w->thread,
+                                        .class = w->class,
+                                        .first = look->index});
 }
 
 /* ---- adding ---- */

@@ -6,27 +6,16 @@
 
 static struct knot_member *knots_get_member(struct wait_knots *knots, uint32_t line)
 {
-    uintptr_t known = (uintptr_t)map_get(&knots->member_of, line, 0);
-    if (known)
-        return &knots->members[known - 1];
-    knots->members = array_reserve(knots->members, &knots->member_room, knots->member_count + 1,
-                                   sizeof *knots->members);
-    knots->members[knots->member_count++] = (struct knot_member){.thread = line};
-    map_put(&knots->member_of, line, 0, (void *)(uintptr_t)knots->member_count);
-    return &knots->members[knots->member_count - 1];
+    return MAP_ITEM(&knots->member_of, line, 0, knots->members, knots->member_count,
+                    knots->member_room, (struct knot_member){.thread = line});
 }
 
 static void knots_add_wait_edge(struct wait_knots *knots, uint32_t waiter, uint32_t runner,
                                 int64_t ns)
 {
-    uintptr_t known = (uintptr_t)map_get(&knots->of, waiter, runner);
-    if (!known) {
-        knots->holds = array_reserve(knots->holds, &knots->hold_room, knots->hold_count + 1,
-                                     sizeof *knots->holds);
-        knots->holds[knots->hold_count++] = (struct wait_edge){waiter, runner, 0, false};
-        map_put(&knots->of, waiter, runner, (void *)(uintptr_t)(known = knots->hold_count));
-    }
-    knots->holds[known - 1].ns += ns;
+    MAP_ITEM(&knots->of, waiter, runner, knots->holds, knots->hold_count, knots->hold_room,
+             (struct wait_edge){waiter, runner, 0, false})
+        ->ns += ns;
     knots->waited_ns += ns;
     knots_get_member(knots, waiter)->waited_ns += ns;
     knots_get_member(knots, runner)->held_ns += ns;

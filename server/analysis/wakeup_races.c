@@ -77,28 +77,14 @@ struct wakeup_races {
 
 static struct wakeup_object *object_of(struct wakeup_races *w, uint32_t line)
 {
-    uintptr_t known = (uintptr_t)map_get(&w->object_of, line, 0);
-    if (!known) {
-        w->objects = array_reserve_zeroed(w->objects, &w->object_room, w->object_count + 1,
-                                          sizeof *w->objects);
-        known = ++w->object_count;
-        w->objects[known - 1].line = line;
-        map_put(&w->object_of, line, 0, (void *)known);
-    }
-    return &w->objects[known - 1];
+    return MAP_ITEM(&w->object_of, line, 0, w->objects, w->object_count, w->object_room,
+                    (struct wakeup_object){.line = line});
 }
 
 static struct wakeup_lock *lock_of(struct wakeup_races *w, uint32_t line)
 {
-    uintptr_t known = (uintptr_t)map_get(&w->of_lock, line, 0);
-    if (!known) {
-        w->locks =
-            array_reserve_zeroed(w->locks, &w->lock_room, w->lock_count + 1, sizeof *w->locks);
-        known = ++w->lock_count;
-        w->locks[known - 1].lock = line;
-        map_put(&w->of_lock, line, 0, (void *)known);
-    }
-    return &w->locks[known - 1];
+    return MAP_ITEM(&w->of_lock, line, 0, w->locks, w->lock_count, w->lock_room,
+                    (struct wakeup_lock){.lock = line});
 }
 
 /* Counts a further item of a call site; returns false if there is no space for it. */
@@ -248,14 +234,12 @@ static struct finding *finding_of(struct wakeup_scan *l, enum finding_kind kind,
                                   uint32_t b, bool *known)
 {
     uint64_t places = (uint64_t)a << 32 | b;
-    uintptr_t found = (uintptr_t)map_get(&l->w->found, places, kind);
-    *known = found;
-    if (found) {
-        l->findings->items[found - 1].times++;
-        return &l->findings->items[found - 1];
-    }
-    struct finding *f = findings_add(l->findings, kind);
-    map_put(&l->w->found, places, kind, (void *)(uintptr_t)l->findings->count);
+    struct finding *f = findings_count_again(l->findings, &l->w->found, places, kind);
+    *known = f;
+    if (*known)
+        return f;
+    f = findings_add(l->findings, kind);
+    findings_remember_last(l->findings, &l->w->found, places, kind);
     return f;
 }
 
@@ -393,11 +377,7 @@ static void wakeup_races_find_too_few(struct wakeup_scan *l, const struct wakeup
     finding_add_participant(f, wakeup_races_signal_participant(c));
     finding_add_participant(f, wakeup_races_wait_participant(k));
     for (uint32_t i = 0; i < count; i++)
-        finding_add_participant(f, (struct finding_participant){.thread = passers[i]->thread,
-                                                                .lock = l->o->lock,
-                                                                .position = passers[i]->position,
-                                                                .then = NO_POSITION,
-                                                                .begin = NO_POSITION});
+        finding_add_event(f, passers[i]->thread, l->o->lock, passers[i]->position);
 }
 
 static void wakeup_races_check_signal(struct wakeup_scan *l)

@@ -69,14 +69,8 @@ static struct activity_store *activity_store_for(const struct run *run)
 
 static struct activity_thread *thread_of(struct activity_store *did, uint32_t line)
 {
-    uintptr_t known = (uintptr_t)map_get(&did->lines, line, 0);
-    if (known)
-        return &did->threads[known - 1];
-    did->threads =
-        array_reserve(did->threads, &did->thread_room, did->thread_count + 1, sizeof *did->threads);
-    did->threads[did->thread_count++] = (struct activity_thread){0};
-    map_put(&did->lines, line, 0, (void *)(uintptr_t)did->thread_count);
-    return &did->threads[did->thread_count - 1];
+    return MAP_ITEM(&did->lines, line, 0, did->threads, did->thread_count, did->thread_room,
+                    (struct activity_thread){0});
 }
 
 static size_t bytes_of(size_t spans, size_t steps)

@@ -149,13 +149,8 @@ static size_t module_at(const struct run_process *process, uint64_t address)
 static uint32_t call_sites_number_place(struct call_sites *p, uint64_t space, uint64_t offset,
                                         uint32_t site)
 {
-    uintptr_t known = (uintptr_t)map_get(&p->codes, space, offset);
-    if (known)
-        return (uint32_t)known;
-    p->sites = array_reserve(p->sites, &p->site_room, p->count + 1, sizeof *p->sites);
-    p->sites[p->count++] = site;
-    map_put(&p->codes, space, offset, (void *)(uintptr_t)p->count);
-    return (uint32_t)p->count;
+    return 1 +
+           (uint32_t)MAP_INDEX(&p->codes, space, offset, p->sites, p->count, p->site_room, site);
 }
 
 /* space of addresses in no known file: this plus the process's number */

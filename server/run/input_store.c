@@ -26,16 +26,8 @@ static void input_store_free(void *state)
 static struct input_store_thread *input_store_get_thread(struct input_store *inputs,
                                                          uint32_t session, uint32_t thread)
 {
-    size_t known = (uintptr_t)map_get(&inputs->at, session, thread);
-    if (!known) {
-        inputs->threads = array_reserve(inputs->threads, &inputs->room, inputs->count + 1,
-                                        sizeof *inputs->threads);
-        inputs->threads[inputs->count] =
-            (struct input_store_thread){.session = session, .thread = thread};
-        known = ++inputs->count;
-        map_put(&inputs->at, session, thread, (void *)(uintptr_t)known);
-    }
-    return &inputs->threads[known - 1];
+    return MAP_ITEM(&inputs->at, session, thread, inputs->threads, inputs->count, inputs->room,
+                    (struct input_store_thread){.session = session, .thread = thread});
 }
 
 static void input_store_append(struct input_store *inputs, struct input_store_thread *t,

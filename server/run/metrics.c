@@ -66,17 +66,12 @@ static struct os_metric_series *os_metrics_series_of(struct os_metrics_store *al
                                                      const struct os_metric_series *of)
 {
     uint64_t place = os_metrics_owner_key(of->process, of->thread);
-    uintptr_t known = (uintptr_t)map_get(&all->at, place, of->meter);
-    if (known)
-        return &all->items[known - 1];
-    all->items = array_reserve(all->items, &all->room, all->count + 1, sizeof *all->items);
-    all->items[all->count++] = (struct os_metric_series){.process = of->process,
-                                                         .thread = of->thread,
-                                                         .meter = of->meter,
-                                                         .least = INT64_MAX,
-                                                         .most = INT64_MIN};
-    map_put(&all->at, place, of->meter, (void *)(uintptr_t)all->count);
-    return &all->items[all->count - 1];
+    return MAP_ITEM(&all->at, place, of->meter, all->items, all->count, all->room,
+                    (struct os_metric_series){.process = of->process,
+                                              .thread = of->thread,
+                                              .meter = of->meter,
+                                              .least = INT64_MAX,
+                                              .most = INT64_MIN});
 }
 
 /* Removes every other point except the last one. */
@@ -142,15 +137,9 @@ void os_metrics_add(struct run *run, const struct os_metric_series *of,
 void os_metrics_name(struct run *run, uint32_t process, uint32_t meter, struct os_metric_kind as)
 {
     struct os_metrics_store *all = os_metrics_for_run(run);
-    uintptr_t known = (uintptr_t)map_get(&all->name_at, process, meter);
-    if (!known) {
-        all->names =
-            array_reserve(all->names, &all->name_room, all->name_count + 1, sizeof *all->names);
-        all->names[all->name_count++] = (struct os_metric_name){0};
-        known = all->name_count;
-        map_put(&all->name_at, process, meter, (void *)known);
-    }
-    struct os_metric_name *to = &all->names[known - 1], before = *to;
+    struct os_metric_name *to = MAP_ITEM(&all->name_at, process, meter, all->names, all->name_count,
+                                         all->name_room, (struct os_metric_name){0}),
+                          before = *to;
     *to = (struct os_metric_name){xstrdup(as.name), xstrdup(as.unit), as.grows, as.scale};
     free(before.name);
     free(before.unit);
@@ -259,14 +248,10 @@ static struct program_metrics *program_metrics_for_run(struct run *run)
 void program_metrics_declare(struct run *run, const struct program_metric_name *name)
 {
     struct program_metrics *m = program_metrics_for_run(run);
-    size_t known = (uintptr_t)map_get(&m->name_at, name->session, name->code);
-    if (!known) {
-        m->names = array_reserve(m->names, &m->name_room, m->name_count + 1, sizeof *m->names);
-        m->names[m->name_count] = (struct program_metric_name){0};
-        known = ++m->name_count;
-        map_put(&m->name_at, name->session, name->code, (void *)(uintptr_t)known);
-    }
-    struct program_metric_name *to = &m->names[known - 1], before = *to;
+    struct program_metric_name *to = MAP_ITEM(&m->name_at, name->session, name->code, m->names,
+                                              m->name_count, m->name_room,
+                                              (struct program_metric_name){0}),
+                               before = *to;
     *to = *name;
     to->name = xstrdup(name->name);
     to->unit = xstrdup(name->unit);
@@ -278,28 +263,18 @@ void program_metrics_count(struct run *run, const struct program_metric_sums *su
 {
     struct program_metrics *m = program_metrics_for_run(run);
     uint64_t what = (uint64_t)sums->thread << 32 | sums->sums.code;
-    size_t known = (uintptr_t)map_get(&m->sum_at, sums->session, what);
-    if (!known) {
-        m->sums = array_reserve(m->sums, &m->sum_room, m->sum_count + 1, sizeof *m->sums);
-        known = ++m->sum_count;
-        map_put(&m->sum_at, sums->session, what, (void *)(uintptr_t)known);
-    }
-    m->sums[known - 1] = *sums;
-    m->sums[known - 1].unsaved = true;
+    struct program_metric_sums *to =
+        MAP_ITEM(&m->sum_at, sums->session, what, m->sums, m->sum_count, m->sum_room, *sums);
+    *to = *sums;
+    to->unsaved = true;
 }
 
 static struct program_metric_samples *program_metrics_samples_of(struct program_metrics *m,
                                                                  uint32_t session, uint32_t code)
 {
-    size_t known = (uintptr_t)map_get(&m->sample_at, session, code);
-    if (known)
-        return &m->samples[known - 1];
-    m->samples =
-        array_reserve(m->samples, &m->sample_room, m->sample_count + 1, sizeof *m->samples);
-    m->samples[m->sample_count++] = (struct program_metric_samples){
-        .session = session, .code = code, .least = INT64_MAX, .most = INT64_MIN};
-    map_put(&m->sample_at, session, code, (void *)(uintptr_t)m->sample_count);
-    return &m->samples[m->sample_count - 1];
+    return MAP_ITEM(&m->sample_at, session, code, m->samples, m->sample_count, m->sample_room,
+                    (struct program_metric_samples){
+                        .session = session, .code = code, .least = INT64_MAX, .most = INT64_MIN});
 }
 
 void program_metrics_sample(struct run *run, uint32_t session, uint32_t code, int64_t at_ns,

@@ -11,13 +11,8 @@
 struct call_context_thread *call_contexts_thread(struct call_contexts *all, uint32_t session,
                                                  uint32_t code)
 {
-    uintptr_t known = (uintptr_t)map_get(&all->index, session, code);
-    if (known)
-        return &all->threads[known - 1];
-    all->threads = array_reserve(all->threads, &all->room, all->count + 1, sizeof *all->threads);
-    all->threads[all->count++] = (struct call_context_thread){.session = session, .code = code};
-    map_put(&all->index, session, code, (void *)(uintptr_t)all->count);
-    return &all->threads[all->count - 1];
+    return MAP_ITEM(&all->index, session, code, all->threads, all->count, all->room,
+                    (struct call_context_thread){.session = session, .code = code});
 }
 
 /* Returns a context, made on first use.  In a damaged file contexts before it may be missing; they

@@ -6,26 +6,16 @@
 
 static uint32_t function_of(struct call_profile *calls, uint32_t scope)
 {
-    uintptr_t known = (uintptr_t)map_get(&calls->function_of, scope, 0);
-    if (known)
-        return (uint32_t)known - 1;
-    calls->functions = array_reserve(calls->functions, &calls->function_room,
-                                     calls->function_count + 1, sizeof *calls->functions);
-    calls->functions[calls->function_count++] = (struct call_function){.scope = scope};
-    map_put(&calls->function_of, scope, 0, (void *)(uintptr_t)calls->function_count);
-    return (uint32_t)calls->function_count - 1;
+    return (uint32_t)MAP_INDEX(&calls->function_of, scope, 0, calls->functions,
+                               calls->function_count, calls->function_room,
+                               (struct call_function){.scope = scope});
 }
 
 static struct call_sums *arc_of(struct call_profile *calls, uint32_t from, uint32_t to)
 {
-    uintptr_t known = (uintptr_t)map_get(&calls->arc_of, from, to);
-    if (known)
-        return &calls->arcs[known - 1].sums;
-    calls->arcs =
-        array_reserve(calls->arcs, &calls->arc_room, calls->arc_count + 1, sizeof *calls->arcs);
-    calls->arcs[calls->arc_count++] = (struct call_arc){.from = from, .to = to};
-    map_put(&calls->arc_of, from, to, (void *)(uintptr_t)calls->arc_count);
-    return &calls->arcs[calls->arc_count - 1].sums;
+    return &MAP_ITEM(&calls->arc_of, from, to, calls->arcs, calls->arc_count, calls->arc_room,
+                     (struct call_arc){.from = from, .to = to})
+                ->sums;
 }
 
 static uint32_t add_node(struct call_profile *calls, struct call_node node)

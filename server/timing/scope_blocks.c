@@ -23,16 +23,11 @@ static uint32_t context_of(const struct scope_block_thread *t, uint32_t step)
 
 static void scope_blocks_add_passage(struct scope_block_times *t, uint32_t next, uint64_t ns)
 {
-    uintptr_t known = (uintptr_t)map_get(&t->index, t->step, next);
-    if (!known) {
-        t->passages =
-            array_reserve(t->passages, &t->passage_room, t->passage_count + 1, sizeof *t->passages);
-        t->passages[t->passage_count] = (struct block_passage){.step = t->step, .next = next};
-        known = ++t->passage_count;
-        map_put(&t->index, t->step, next, (void *)known);
-    }
-    t->passages[known - 1].times++;
-    t->passages[known - 1].ns += ns;
+    struct block_passage *passage =
+        MAP_ITEM(&t->index, t->step, next, t->passages, t->passage_count, t->passage_room,
+                 (struct block_passage){.step = t->step, .next = next});
+    passage->times++;
+    passage->ns += ns;
 }
 
 /* Adds a passage: the call, or the end of the scope, that followed the current code segment.  A
@@ -93,13 +88,8 @@ static struct scope_block *block_of(struct scope_blocks *b, uint32_t path, uint6
     uintptr_t group = (uintptr_t)map_get(&b->groups, path, after);
     if (!group)
         map_put(&b->groups, path, after, (void *)(group = ++b->group_count));
-    uintptr_t known = (uintptr_t)map_get(&b->index, group, until);
-    if (known)
-        return &b->items[known - 1];
-    b->items = array_reserve(b->items, &b->room, b->count + 1, sizeof *b->items);
-    b->items[b->count++] = (struct scope_block){.path = path, .after = after, .until = until};
-    map_put(&b->index, group, until, (void *)(uintptr_t)b->count);
-    return &b->items[b->count - 1];
+    return MAP_ITEM(&b->index, group, until, b->items, b->count, b->room,
+                    (struct scope_block){.path = path, .after = after, .until = until});
 }
 
 /* Adds counts and time to a block, which is made on first use. */

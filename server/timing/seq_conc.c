@@ -78,13 +78,8 @@ void seq_conc_add_places(struct seq_conc *c, struct seq_conc_place *places, size
 static uint32_t sums_of(struct seq_conc *c, uint32_t in, uint32_t from, uint32_t to, uint8_t is)
 {
     uint64_t a = (uint64_t)from << 2 | is, b = (uint64_t)in << 32 | to;
-    uintptr_t known = (uintptr_t)map_get(&c->index, a, b);
-    if (known)
-        return (uint32_t)known - 1;
-    c->items = array_reserve(c->items, &c->room, c->count + 1, sizeof *c->items);
-    c->items[c->count++] = (struct seq_conc_sums){.in = in, .from = from, .to = to, .is = is};
-    map_put(&c->index, a, b, (void *)(uintptr_t)c->count);
-    return (uint32_t)c->count - 1;
+    return (uint32_t)MAP_INDEX(&c->index, a, b, c->items, c->count, c->room,
+                               (struct seq_conc_sums){.in = in, .from = from, .to = to, .is = is});
 }
 
 static void seq_conc_enter_call(struct seq_conc *c, struct seq_conc_thread *t, uint32_t sums,

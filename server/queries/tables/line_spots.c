@@ -28,27 +28,17 @@ uint32_t line_spots_place(struct line_spots *s, const struct run *run, struct ta
     if (!place.address)
         return 0;
     struct call_site_key key = call_sites_key(run, place.process, place.address);
-    uintptr_t known = (uintptr_t)map_get(&s->numbers, key.space, key.offset);
-    if (known)
-        return (uint32_t)known;
-    s->places = array_reserve(s->places, &s->place_room, s->place_count + 1, sizeof *s->places);
-    s->places[s->place_count++] = place;
-    map_put(&s->numbers, key.space, key.offset, (void *)(uintptr_t)s->place_count);
-    return (uint32_t)s->place_count;
+    return 1 + (uint32_t)MAP_INDEX(&s->numbers, key.space, key.offset, s->places, s->place_count,
+                                   s->place_room, place);
 }
 
 struct line_spot *line_spots_at(struct line_spots *s, enum line_spot_kind is, uint32_t place,
                                 uint32_t other)
 {
     uint64_t a = (uint64_t)is << 32 | place;
-    uintptr_t known = (uintptr_t)map_get(&s->index, a, other);
-    if (known)
-        return &s->items[known - 1];
-    s->items = array_reserve(s->items, &s->room, s->count + 1, sizeof *s->items);
-    s->items[s->count++] = (struct line_spot){
-        .is = (uint8_t)is, .place = place, .other = other, .longest = NO_POSITION};
-    map_put(&s->index, a, other, (void *)(uintptr_t)s->count);
-    return &s->items[s->count - 1];
+    return MAP_ITEM(&s->index, a, other, s->items, s->count, s->room,
+                    (struct line_spot){
+                        .is = (uint8_t)is, .place = place, .other = other, .longest = NO_POSITION});
 }
 
 static struct line_spot *line_spots_get_nowhere(struct line_spots *s, enum line_spot_nowhere why)

@@ -61,14 +61,8 @@ static bool lock_contention_is_contended(const struct intervals *all, const stru
 static struct contended_lock *lock_contention_for_lock(struct lock_contention *f, uint32_t thread,
                                                        uint32_t about)
 {
-    uintptr_t known = (uintptr_t)map_get(&f->index, thread, about);
-    if (!known) {
-        f->items = array_reserve(f->items, &f->room, f->count + 1, sizeof *f->items);
-        f->items[f->count++] = (struct contended_lock){.thread = thread, .about = about};
-        known = f->count;
-        map_put(&f->index, thread, about, (void *)known);
-    }
-    return &f->items[known - 1];
+    return MAP_ITEM(&f->index, thread, about, f->items, f->count, f->room,
+                    (struct contended_lock){.thread = thread, .about = about});
 }
 
 /* Returns how often in a wait a thread acquired the object that had acquired it before in that

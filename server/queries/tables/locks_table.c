@@ -53,15 +53,8 @@ struct locks_work {
 static struct lock_figures *locks_table_figures(struct locks_work *w, uint32_t line,
                                                 uint32_t thread)
 {
-    uintptr_t known = (uintptr_t)map_get(&w->index, line, thread);
-    if (!known) {
-        w->figures = array_reserve(w->figures, &w->room, w->count + 1, sizeof *w->figures);
-        w->figures[w->count++] =
-            (struct lock_figures){.line = line, .thread = thread, .longest = NO_POSITION};
-        known = w->count;
-        map_put(&w->index, line, thread, (void *)known);
-    }
-    return &w->figures[known - 1];
+    return MAP_ITEM(&w->index, line, thread, w->figures, w->count, w->room,
+                    (struct lock_figures){.line = line, .thread = thread, .longest = NO_POSITION});
 }
 
 static void locks_table_add_hold(struct lock_figures *f, const struct lock_hold_span *hold,

@@ -121,14 +121,9 @@ static void *metrics_table_begin(const struct table_view *view, struct error *er
 
 static struct metric_sum *sum_of(struct metrics_work *m, uint32_t meter, uint32_t thread)
 {
-    uintptr_t known = (uintptr_t)map_get(&m->at, meter, thread);
-    if (known)
-        return &m->sums[known - 1];
-    m->sums = array_reserve(m->sums, &m->sum_room, m->sum_count + 1, sizeof *m->sums);
-    m->sums[m->sum_count++] = (struct metric_sum){
-        .meter = meter, .thread = thread, .least = INT64_MAX, .most = INT64_MIN};
-    map_put(&m->at, meter, thread, (void *)(uintptr_t)m->sum_count);
-    return &m->sums[m->sum_count - 1];
+    return MAP_ITEM(&m->at, meter, thread, m->sums, m->sum_count, m->sum_room,
+                    (struct metric_sum){
+                        .meter = meter, .thread = thread, .least = INT64_MAX, .most = INT64_MIN});
 }
 
 static void metrics_table_add_value(struct metric_sum *sum, int64_t value)

@@ -11,14 +11,8 @@ static uint32_t scope_numbers_assign(struct scope_numbers *scopes, struct call_s
                                      struct scope scope)
 {
     uint64_t space = key.space << 2 | scope.is;
-    uintptr_t known = (uintptr_t)map_get(&scopes->numbers, space, key.offset);
-    if (known)
-        return (uint32_t)known;
-    scopes->items =
-        array_reserve(scopes->items, &scopes->room, scopes->count + 1, sizeof *scopes->items);
-    scopes->items[scopes->count++] = scope;
-    map_put(&scopes->numbers, space, key.offset, (void *)(uintptr_t)scopes->count);
-    return (uint32_t)scopes->count;
+    return 1 + (uint32_t)MAP_INDEX(&scopes->numbers, space, key.offset, scopes->items,
+                                   scopes->count, scopes->room, scope);
 }
 
 static uint32_t scope_numbers_of_context(struct scope_numbers *scopes, const struct run *run,

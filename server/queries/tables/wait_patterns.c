@@ -34,14 +34,8 @@ struct wait_patterns {
 
 static struct wait_pattern *wait_patterns_get(struct wait_patterns *h, uint32_t about)
 {
-    uintptr_t known = (uintptr_t)map_get(&h->index, about, 0);
-    if (!known) {
-        h->items = array_reserve(h->items, &h->room, h->count + 1, sizeof *h->items);
-        h->items[h->count++] = (struct wait_pattern){.about = about};
-        known = h->count;
-        map_put(&h->index, about, 0, (void *)known);
-    }
-    return &h->items[known - 1];
+    return MAP_ITEM(&h->index, about, 0, h->items, h->count, h->room,
+                    (struct wait_pattern){.about = about});
 }
 
 /* Counts a wait.  All waits of a thread must be counted in succession. */
