@@ -178,11 +178,11 @@ static const struct option_row calls_rows[] = {
     OPTION_CHILD_INPUT(struct calls_options, tables),
     OPTION_STORES_CONSTANT(OPTION_EVERY, struct calls_options, what, "entries"),
     OPTION_STORES(OPTION_WITH, struct calls_options, with),
-    OPTION_STORES_CONSTANT(OPTION_WITH, struct calls_options, what, "with"),
+    OPTION_STORES_CONSTANT(OPTION_WITH, struct calls_options, what, "overlap"),
     OPTION_STORES(OPTION_BLOCKS, struct calls_options, with),
     OPTION_STORES_CONSTANT(OPTION_BLOCKS, struct calls_options, what, "blocks"),
-    OPTION_STORES_CONSTANT(OPTION_CASES, struct calls_options, what, "cases"),
-    OPTION_STORES_CONSTANT(OPTION_ELAPSED, struct calls_options, what, "with"),
+    OPTION_STORES_CONSTANT(OPTION_CASES, struct calls_options, what, "seq_conc"),
+    OPTION_STORES_CONSTANT(OPTION_ELAPSED, struct calls_options, what, "overlap"),
     OPTION_SETS(OPTION_RAW, struct calls_options, tables.raw),
     OPTION_STORES_CONSTANT(OPTION_FILES, struct calls_options, tables.by, "file"),
     {0}};
@@ -367,7 +367,7 @@ static int calls_run(const struct command *command, int argc, char **argv)
     bool placed = calls_is_placement(w.tables.by);
     if (placed && (w.over || w.options[0].key || w.tables.tree))
         return command_usage(command, "--by %s: not supported with these options", w.tables.by);
-    struct table_section section = {.what = placed ? "callson" : "calls",
+    struct table_section section = {.what = placed ? "calls_by_cpu" : "calls",
                                     .options = w.options,
                                     .make = grouped  ? calls_make_grouped
                                             : w.over ? calls_make_threaded

@@ -102,7 +102,7 @@ static bool consistency_check_request(const struct command *command, struct comm
 {
     struct consistency_request a = {.command = command};
     struct table_request request = {
-        .what = (char[]){"sound"}, .by = (char[]){""}, .sort = (char[]){""}};
+        .what = (char[]){"consistency"}, .by = (char[]){""}, .sort = (char[]){""}};
     struct encoder body = {0};
     clock_gettime(CLOCK_MONOTONIC, &a.begun);
     encode_table_request(&body, &request);

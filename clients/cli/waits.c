@@ -69,7 +69,7 @@ static error_t add_why(struct waits_options *w, char *value)
 {
     struct event_id at;
     bool event = event_id_parse(value, &at) && at.line;
-    w->preset = "why";
+    w->preset = "explanation";
     w->place = event ? NULL : value;
     return event ? waits_add_option(w, "event", value) : 0;
 }

@@ -297,7 +297,7 @@ static char none[] = "";
 /* Requests the causes of the wait at an event. */
 static void look_why(char *event)
 {
-    static char key[] = "event", what[] = "why";
+    static char key[] = "event", what[] = "explanation";
     struct table_option option = {key, event};
     struct table_request r = {
         .what = what, .by = none, .sort = none, .options = &option, .option_count = 1};

@@ -32,9 +32,9 @@ static char *some_value(void)
 
 static struct table_request some_request(void)
 {
-    static const char *const whats[] = {"states",   "intervals", "tasks", "created",
-                                        "waits",    "knots",     "why",   "path",
-                                        "findings", "nothing",   "waits", "why"};
+    static const char *const whats[] = {"states",   "intervals", "tasks",       "created",
+                                        "waits",    "knots",     "explanation", "path",
+                                        "findings", "nothing",   "waits",       "explanation"};
     static const char *const bys[] = {"",     "",       "place", "pattern", "object", "site",
                                       "wait", "thread", "piece", "step",    "absent", "segment"};
     static const char *const keys[] = {"event", "object",     "while",   "direct",

@@ -77,7 +77,7 @@ char *function_highlight_name(const struct view *view)
 
 struct table_request function_highlight_request(const struct view *view, const char *by)
 {
-    struct table_request request = table_model_request("inside", by);
+    struct table_request request = table_model_request("function_time", by);
     char **lines = g_strsplit(view->viewport.place.lit, "\n", -1);
     for (guint i = 1; lines[0] && lines[i]; i++) {
         char *value = strchr(lines[i], ' ');

@@ -90,7 +90,8 @@ static void overview_path_set_number_option(struct table_request *request, const
 static void overview_path_request(struct view *view, struct overview_path *t)
 {
     const struct state_bands *s = &view->overview.strip;
-    struct table_request request = table_model_request("trail", s->by_time ? "time" : "order");
+    struct table_request request =
+        table_model_request("path_intervals", s->by_time ? "time" : "order");
     overview_path_set_number_option(&request, "begin", s->from);
     overview_path_set_number_option(&request, "end", s->to);
     overview_path_set_number_option(&request, "pixels", s->pixels);

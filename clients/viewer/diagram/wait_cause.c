@@ -322,7 +322,7 @@ void wait_cause_request(struct view *view, struct event_id at)
     r->of = at;
     if (at.line && view->server_link.connected && view->server_link.has_run) {
         char event[48];
-        struct table_request request = table_model_request("why", "");
+        struct table_request request = table_model_request("explanation", "");
         event_id_print(event, sizeof event, at);
         table_model_set_option(&request, "event", event);
         table_model_send(&r->why, &request);

@@ -351,9 +351,9 @@ static void free_work(void *work)
 
 static const char *const calls_by_cpu_groupings[] = {"processor", "cluster", "cpu", NULL};
 
-const struct table_preset preset_callson = {.what = "callson",
-                                            .by = calls_by_cpu_groupings,
-                                            .begin = calls_by_cpu_begin,
-                                            .step = calls_by_cpu_step,
-                                            .fill = calls_by_cpu_fill,
-                                            .free = free_work};
+const struct table_preset preset_calls_by_cpu = {.what = "calls_by_cpu",
+                                                 .by = calls_by_cpu_groupings,
+                                                 .begin = calls_by_cpu_begin,
+                                                 .step = calls_by_cpu_step,
+                                                 .fill = calls_by_cpu_fill,
+                                                 .free = free_work};

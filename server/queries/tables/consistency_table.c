@@ -362,9 +362,9 @@ static void free_work(void *work)
     free(w);
 }
 
-const struct table_preset preset_sound = {.what = "sound",
-                                          .begin = consistency_table_begin,
-                                          .step = consistency_table_step,
-                                          .fill = consistency_table_fill,
-                                          .free = free_work,
-                                          .tells_all = true};
+const struct table_preset preset_consistency = {.what = "consistency",
+                                                .begin = consistency_table_begin,
+                                                .step = consistency_table_step,
+                                                .fill = consistency_table_fill,
+                                                .free = free_work,
+                                                .tells_all = true};

@@ -14,9 +14,10 @@ static const struct {
     [FINDING_ROW_OPEN] = {"blocked at end of trace", NULL,
                           "see poet blocked for holders and deadlocks"},
     [FINDING_ROW_PATH] = {"dominates the critical path", NULL, NULL},
-    [FINDING_ROW_READY] = {"high wake-up latency", "high wake-up latency (%u threads)",
-                           "more runnable threads than CPUs, or CPUs busy with other work"},
-    [FINDING_ROW_PROCESSOR] =
+    [FINDING_ROW_WAKEUP_LATENCY] =
+        {"high wake-up latency", "high wake-up latency (%u threads)",
+         "more runnable threads than CPUs, or CPUs busy with other work"},
+    [FINDING_ROW_CPU_CONTENTION] =
         {"CPU contention", "CPU contention (%u threads runnable without a CPU)",
          "run fewer threads at a time or use more CPUs; if other programs use the CPUs, "
          "measure again on an idle machine"},
@@ -24,18 +25,18 @@ static const struct {
                              "too few worker threads (%u tasks runnable on none)",
                              "give the runtime more worker threads (processors), if there are CPUs "
                              "for them, or run fewer tasks at a time"},
-    [FINDING_ROW_ENDS] = {"exited long before it was joined",
-                          "%u threads exited long before they were joined",
-                          "harmless unless the code after the join could have started earlier"},
+    [FINDING_ROW_LATE_JOIN] =
+        {"exited long before it was joined", "%u threads exited long before they were joined",
+         "harmless unless the code after the join could have started earlier"},
     [FINDING_ROW_LOCK] = {"lock contention", "lock contention (%u threads)",
                           "shorten the critical section or split the lock; \"Longest waits\" "
                           "below shows what the holders executed"},
-    [FINDING_ROW_GIVEN] = {"semaphore contention (waits for units to be released)",
-                           "semaphore contention (%u threads wait for units to be released)",
-                           "raise the initial count or release units earlier"},
-    [FINDING_ROW_ALWAYS] = {"saturated: at least one thread waits for it most of the run", NULL,
-                            "adding threads will not help; they would queue here"},
-    [FINDING_ROW_RETAKEN] =
+    [FINDING_ROW_SEMAPHORE] = {"semaphore contention (waits for units to be released)",
+                               "semaphore contention (%u threads wait for units to be released)",
+                               "raise the initial count or release units earlier"},
+    [FINDING_ROW_SATURATED] = {"saturated: at least one thread waits for it most of the run", NULL,
+                               "adding threads will not help; they would queue here"},
+    [FINDING_ROW_OVERTAKEN] =
         {"overtaken: other threads reacquired the lock while it waited", NULL,
          "the releasing thread reacquires before the waiter runs; leave the lock free "
          "longer or use a fair lock (FIFO, writer-preferring)"},
@@ -43,39 +44,40 @@ static const struct {
         {"preempted lock holder: it was runnable while another thread ran on its CPU", NULL,
          "shorten the critical section; if the waiter has a higher priority, this is priority "
          "inversion: let the holder run with it (PTHREAD_PRIO_INHERIT)"},
-    [FINDING_ROW_KEEPER] = {"bottleneck thread: other threads wait mostly for it", NULL, NULL},
-    [FINDING_ROW_SENDER] = {"late sender: receivers wait for its messages", NULL,
-                            "send earlier, or let the receivers work until the message is there"},
-    [FINDING_ROW_NOTHING] =
+    [FINDING_ROW_BOTTLENECK] = {"bottleneck thread: other threads wait mostly for it", NULL, NULL},
+    [FINDING_ROW_LATE_SENDER] =
+        {"late sender: receivers wait for its messages", NULL,
+         "send earlier, or let the receivers work until the message is there"},
+    [FINDING_ROW_USELESS_WAKEUPS] =
         {"useless wake-ups (waits again immediately)",
          "useless wake-ups (%u threads wait again immediately)",
          "use signal instead of broadcast, or one condition variable per condition"},
-    [FINDING_ROW_CLOCK] =
+    [FINDING_ROW_TIMEOUTS] =
         {"timeouts: waits end by timeout, not by a wake-up",
          "timeouts: waits of %u threads end by timeout, not by a wake-up",
          "signal the waiter when the state changes; otherwise it notices only after the "
          "timeout (polling)"},
-    [FINDING_ROW_ONE] = {"serialized thread creation (waits for each before the next)", NULL,
-                         "create all threads first, then wait for them"},
-    [FINDING_ROW_TURNS] = {"ping-pong: two threads alternately wait for each other", NULL,
-                           "use a longer queue between them or larger batches"},
-    [FINDING_ROW_AT_A_TIME] = {"little parallelism",
-                               "little parallelism (%u threads, about one running at a time)",
-                               "see what the other threads wait for"},
-    [FINDING_ROW_UNEXPLAINED] = {"unattributed wait (no traced event ended it)", NULL, NULL}};
+    [FINDING_ROW_SERIALIZED] = {"serialized thread creation (waits for each before the next)", NULL,
+                                "create all threads first, then wait for them"},
+    [FINDING_ROW_PING_PONG] = {"ping-pong: two threads alternately wait for each other", NULL,
+                               "use a longer queue between them or larger batches"},
+    [FINDING_ROW_LITTLE_PARALLELISM] =
+        {"little parallelism", "little parallelism (%u threads, about one running at a time)",
+         "see what the other threads wait for"},
+    [FINDING_ROW_UNATTRIBUTED] = {"unattributed wait (no traced event ended it)", NULL, NULL}};
 
 void finding_rows_columns(struct result_table *t)
 {
     static const struct column_definition columns[] = {
         [FINDING_ROW_TEXT] = {"finding", .kind = TABLE_TEXT},
         [FINDING_ROW_THREAD] = {"thread", .kind = TABLE_LINE},
-        [FINDING_ROW_ABOUT] = {"object", .kind = TABLE_LINE},
-        [FINDING_ROW_BY] = {"unblocked_by", .kind = TABLE_LINE},
-        [FINDING_ROW_NS] = {"duration_ns", "time", .kind = TABLE_NS},
+        [FINDING_ROW_OBJECT] = {"object", .kind = TABLE_LINE},
+        [FINDING_ROW_UNBLOCKED_BY] = {"unblocked_by", .kind = TABLE_LINE},
+        [FINDING_ROW_DURATION] = {"duration_ns", "time", .kind = TABLE_NS},
         [FINDING_ROW_SHARE] = {"share", .kind = TABLE_SHARE},
-        [FINDING_ROW_TIMES] = {"count", .kind = TABLE_COUNT},
-        [FINDING_ROW_WHERE] = {"location", .kind = TABLE_PLACE},
-        [FINDING_ROW_LET_GO_AT] = {"unblocked_at", .kind = TABLE_PLACE},
+        [FINDING_ROW_COUNT] = {"count", .kind = TABLE_COUNT},
+        [FINDING_ROW_LOCATION] = {"location", .kind = TABLE_PLACE},
+        [FINDING_ROW_UNBLOCKED_AT] = {"unblocked_at", .kind = TABLE_PLACE},
         [FINDING_ROW_EVENT] = {"event", .kind = TABLE_EVENT},
         [FINDING_ROW_GAIN] = {"gain_ns", "estimated gain", .kind = TABLE_NS, .detail = true},
         [FINDING_ROW_ON_CPU] = {"on_cpu", "ran on its CPU", .kind = TABLE_LINE, .detail = true},
@@ -94,8 +96,8 @@ static char *finding_rows_kind_text(enum finding_row_kind kind, uint32_t threads
 
 /* Kinds of which nothing says that the run would be shorter without them. */
 #define NO_GAIN                                                                                    \
-    (1u << FINDING_ROW_OPEN | 1u << FINDING_ROW_PATH | 1u << FINDING_ROW_ENDS |                    \
-     1u << FINDING_ROW_UNEXPLAINED)
+    (1u << FINDING_ROW_OPEN | 1u << FINDING_ROW_PATH | 1u << FINDING_ROW_LATE_JOIN |               \
+     1u << FINDING_ROW_UNATTRIBUTED)
 
 /* Returns by how much the run could be shorter without it: the share that it takes of the lifetimes
  * of its threads, or of the run, and no more than it takes itself: threads may live for a small
@@ -118,7 +120,7 @@ struct table_cell *finding_rows_add(struct finding_rows *h, enum finding_row_kin
     cells[FINDING_ROW_TEXT] = table_cell_text(sentence);
     free(sentence);
     cells[FINDING_ROW_THREAD] = table_cell_line(thread);
-    cells[FINDING_ROW_NS] = table_cell_number(ns);
+    cells[FINDING_ROW_DURATION] = table_cell_number(ns);
     cells[FINDING_ROW_SHARE] = table_cell_real(of_ns > 0 ? (double)ns / (double)of_ns : 0);
     cells[FINDING_ROW_EVENT] = table_cell_event(event);
     if (!(NO_GAIN >> kind & 1))
@@ -131,10 +133,10 @@ struct table_cell *finding_rows_add(struct finding_rows *h, enum finding_row_kin
 void finding_rows_wait(const struct finding_rows *h, struct table_cell *cells,
                        const struct wait_record *wait, uint64_t times)
 {
-    cells[FINDING_ROW_ABOUT] = table_cell_line(wait->about);
+    cells[FINDING_ROW_OBJECT] = table_cell_line(wait->about);
     if (times)
-        cells[FINDING_ROW_TIMES] = table_cell_number((int64_t)times);
-    cells[FINDING_ROW_WHERE] = table_cell_place(table_place(h->view, wait->place));
+        cells[FINDING_ROW_COUNT] = table_cell_number((int64_t)times);
+    cells[FINDING_ROW_LOCATION] = table_cell_place(table_place(h->view, wait->place));
     if (wait->about)
         table_row_line(h->table, wait->about);
 }
@@ -143,11 +145,11 @@ void finding_rows_release(const struct finding_rows *h, struct table_cell *cells
                           const struct wait_interval *segment)
 {
     const struct order *order = h->view->run->order;
-    cells[FINDING_ROW_BY] = table_cell_line(segment->thread);
+    cells[FINDING_ROW_UNBLOCKED_BY] = table_cell_line(segment->thread);
     if (segment->release == NO_POSITION || segment->release < order_first(order))
         return;
     uint32_t site = order_event(order, segment->release).site;
-    cells[FINDING_ROW_LET_GO_AT] =
+    cells[FINDING_ROW_UNBLOCKED_AT] =
         table_cell_place(table_place(h->view, call_sites_for_line(h->view->run, site)));
 }
 

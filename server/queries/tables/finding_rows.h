@@ -13,13 +13,13 @@
 enum finding_column {
     FINDING_ROW_TEXT,
     FINDING_ROW_THREAD,
-    FINDING_ROW_ABOUT,
-    FINDING_ROW_BY,
-    FINDING_ROW_NS,
+    FINDING_ROW_OBJECT,
+    FINDING_ROW_UNBLOCKED_BY,
+    FINDING_ROW_DURATION,
     FINDING_ROW_SHARE,
-    FINDING_ROW_TIMES,
-    FINDING_ROW_WHERE,
-    FINDING_ROW_LET_GO_AT,
+    FINDING_ROW_COUNT,
+    FINDING_ROW_LOCATION,
+    FINDING_ROW_UNBLOCKED_AT,
     FINDING_ROW_EVENT,
     FINDING_ROW_GAIN,
     FINDING_ROW_ON_CPU, /* the thread that ran on the CPU of the one that ended the wait, */
@@ -29,24 +29,24 @@ enum finding_column {
 enum finding_row_kind {
     FINDING_ROW_OPEN,     /* waits that have not ended */
     FINDING_ROW_PATH,     /* the thread that dominates the critical path */
-    FINDING_ROW_PROCESSOR, /* threads that were runnable, but had no CPU */
+    FINDING_ROW_CPU_CONTENTION, /* threads that were runnable, but had no CPU */
     FINDING_ROW_WORKERS, /* tasks of a runtime that were runnable, but on no worker thread */
-    FINDING_ROW_READY,    /* threads with a long wake-up latency */
-    FINDING_ROW_ENDS,     /* threads that exited long before they were joined */
+    FINDING_ROW_WAKEUP_LATENCY,    /* threads with a long wake-up latency */
+    FINDING_ROW_LATE_JOIN,     /* threads that exited long before they were joined */
     FINDING_ROW_LOCK,     /* waits for a lock */
     /* waits for units that other threads hold and release, other than locks */
-    FINDING_ROW_GIVEN,
-    FINDING_ROW_ALWAYS,   /* an object that a thread waits for nearly all the time */
-    FINDING_ROW_RETAKEN,  /* waits in which another thread acquired it more than once */
+    FINDING_ROW_SEMAPHORE,
+    FINDING_ROW_SATURATED,   /* an object that a thread waits for nearly all the time */
+    FINDING_ROW_OVERTAKEN,  /* waits in which another thread acquired it more than once */
     FINDING_ROW_PREEMPTED, /* waits for a lock of a holder that was displaced by another thread */
-    FINDING_ROW_KEEPER,   /* the thread that other threads mostly wait for */
-    FINDING_ROW_SENDER,   /* the thread that sends what receivers mostly wait for */
-    FINDING_ROW_NOTHING,  /* threads that wait again immediately after each wake-up */
-    FINDING_ROW_CLOCK,    /* waits that timed out */
-    FINDING_ROW_ONE,      /* threads created one after the other */
-    FINDING_ROW_TURNS,    /* two threads that wait for each other */
-    FINDING_ROW_AT_A_TIME, /* many threads, of which about one runs at a time */
-    FINDING_ROW_UNEXPLAINED,
+    FINDING_ROW_BOTTLENECK,   /* the thread that other threads mostly wait for */
+    FINDING_ROW_LATE_SENDER,   /* the thread that sends what receivers mostly wait for */
+    FINDING_ROW_USELESS_WAKEUPS,  /* threads that wait again immediately after each wake-up */
+    FINDING_ROW_TIMEOUTS,    /* waits that timed out */
+    FINDING_ROW_SERIALIZED,      /* threads created one after the other */
+    FINDING_ROW_PING_PONG,    /* two threads that wait for each other */
+    FINDING_ROW_LITTLE_PARALLELISM, /* many threads, of which about one runs at a time */
+    FINDING_ROW_UNATTRIBUTED,
     FINDING_ROW_KINDS
 };
 

@@ -72,7 +72,7 @@ static void add_keeper(struct finding_rows *h, enum finding_row_kind kind, uint3
     finding_rows_release(h, cells, s);
     finding_rows_wait(h, cells, w, k->waits);
     if (w->about == thread) /* a message from this thread alone */
-        cells[FINDING_ROW_ABOUT] = (struct table_cell){0};
+        cells[FINDING_ROW_OBJECT] = (struct table_cell){0};
     if (cells[FINDING_ROW_GAIN].number > gain_ns)
         cells[FINDING_ROW_GAIN] = table_cell_number(gain_ns);
 }
@@ -178,16 +178,16 @@ static struct table_cell *add_without(struct finding_rows *h, enum finding_row_k
 
 static void add_late(struct finding_rows *h, const struct finding_threads *threads)
 {
-    struct table_cell *cells = add_without(h, FINDING_ROW_READY, &threads->late);
+    struct table_cell *cells = add_without(h, FINDING_ROW_WAKEUP_LATENCY, &threads->late);
     if (cells && threads->times)
-        cells[FINDING_ROW_TIMES] = table_cell_number(threads->times);
+        cells[FINDING_ROW_COUNT] = table_cell_number(threads->times);
 }
 
 static void add_ends(struct finding_rows *h, const struct finding_ends *ends)
 {
     if (ends->count)
-        finding_rows_add(h, FINDING_ROW_ENDS, ends->count, ends->worst->thread, ends->ns, h->run_ns,
-                         table_event(h->view, ends->worst->end));
+        finding_rows_add(h, FINDING_ROW_LATE_JOIN, ends->count, ends->worst->thread, ends->ns,
+                         h->run_ns, table_event(h->view, ends->worst->end));
 }
 
 /* Adds a finding for each wait that has not ended.  (If a program exited normally, its threads
@@ -222,7 +222,7 @@ static void findings_table_check_unattributed(struct finding_rows *h)
             most = w;
     }
     if (most && unexplained >= FEW_NS && (double)unexplained > UNEXPLAINED_SHARE * (double)all)
-        finding_rows_add(h, FINDING_ROW_UNEXPLAINED, 1, most->thread, unexplained, all,
+        finding_rows_add(h, FINDING_ROW_UNATTRIBUTED, 1, most->thread, unexplained, all,
                          table_event(view, most->begin));
 }
 
@@ -262,7 +262,7 @@ static void findings_table_check_critical_path(struct finding_rows *hinting,
             finding_rows_add(hinting, FINDING_ROW_PATH, 1, all->threads[most].thread, h->ns, length,
                              table_event(view, h->longest->position));
         if (cells && h->longest->step)
-            cells[FINDING_ROW_WHERE] = table_cell_place(table_place(
+            cells[FINDING_ROW_LOCATION] = table_cell_place(table_place(
                 view, code_segment_place(code_segments_at(&all->steps, h->longest->step))));
     }
     free(by);
@@ -325,11 +325,11 @@ static void findings_table_fill(void *work, const struct table_view *view, struc
         findings_table_check_thread(&h, &view->measured->threads[i], &threads);
     add_late(&h, &threads);
     add_ends(&h, &threads.ends);
-    add_without(&h, FINDING_ROW_PROCESSOR, &threads.without);
+    add_without(&h, FINDING_ROW_CPU_CONTENTION, &threads.without);
     add_without(&h, FINDING_ROW_WORKERS, &threads.unplaced);
     lock_contention_add_findings(&h);
-    findings_table_check_holders(&h, FINDING_ROW_KEEPER, is_meeting);
-    findings_table_check_holders(&h, FINDING_ROW_SENDER, is_receive);
+    findings_table_check_holders(&h, FINDING_ROW_BOTTLENECK, is_meeting);
+    findings_table_check_holders(&h, FINDING_ROW_LATE_SENDER, is_receive);
     wait_patterns_add_findings(&h);
     findings_table_check_unattributed(&h);
     table_arrange(t, view->request, "duration_ns");
@@ -343,8 +343,8 @@ static void findings_table_fill(void *work, const struct table_view *view, struc
                        view->lives.open_count ? "" : ", none is blocked at the end");
 }
 
-const struct table_preset preset_hints = {.what = "findings",
-                                          .begin = findings_table_begin,
-                                          .step = findings_table_step,
-                                          .fill = findings_table_fill,
-                                          .free = free_work};
+const struct table_preset preset_findings = {.what = "findings",
+                                             .begin = findings_table_begin,
+                                             .step = findings_table_step,
+                                             .fill = findings_table_fill,
+                                             .free = free_work};

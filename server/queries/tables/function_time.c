@@ -447,9 +447,9 @@ static void free_work(void *work)
 
 static const char *const function_time_groupings[] = {"event", "time", "order", NULL};
 
-const struct table_preset preset_inside = {.what = "inside",
-                                           .by = function_time_groupings,
-                                           .begin = function_time_begin,
-                                           .step = function_time_step,
-                                           .fill = function_time_fill,
-                                           .free = free_work};
+const struct table_preset preset_function_time = {.what = "function_time",
+                                                  .by = function_time_groupings,
+                                                  .begin = function_time_begin,
+                                                  .step = function_time_step,
+                                                  .fill = function_time_fill,
+                                                  .free = free_work};

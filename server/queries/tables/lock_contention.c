@@ -156,7 +156,8 @@ static void add_lock(struct lock_contention *f, const struct contended_lock *all
                      const struct contended_lock *worst, uint32_t threads, int64_t lives_ns)
 {
     const struct wait_record *w = &lock_contention_intervals(f)->waits[worst->longest];
-    enum finding_row_kind kind = w->class == WAIT_CONTENTION ? FINDING_ROW_LOCK : FINDING_ROW_GIVEN;
+    enum finding_row_kind kind =
+        w->class == WAIT_CONTENTION ? FINDING_ROW_LOCK : FINDING_ROW_SEMAPHORE;
     struct table_cell *cells = finding_rows_add(f->hinting, kind, threads, worst->thread, all->ns,
                                                 lives_ns, table_event(f->hinting->view, w->begin));
     if (!cells)
@@ -175,7 +176,7 @@ static void lock_contention_check_convoy(struct lock_contention *f, uint32_t abo
     if (s->ns < FEW_NS || (double)s->ns < ALWAYS_SHARE * (double)f->hinting->run_ns)
         return;
     struct table_cell *cells =
-        finding_rows_add(f->hinting, FINDING_ROW_ALWAYS, 1, w->thread, s->ns, f->hinting->run_ns,
+        finding_rows_add(f->hinting, FINDING_ROW_SATURATED, 1, w->thread, s->ns, f->hinting->run_ns,
                          table_event(f->hinting->view, w->begin));
     if (cells)
         finding_rows_wait(f->hinting, cells, w, s->waits);
@@ -230,7 +231,7 @@ static void lock_contention_check_reacquired(struct lock_contention *f)
             continue;
         const struct wait_record *w = &lock_contention_intervals(f)->waits[worst->passed_longest];
         struct table_cell *cells =
-            finding_rows_add(f->hinting, FINDING_ROW_RETAKEN, 1, worst->thread, worst->passed_ns,
+            finding_rows_add(f->hinting, FINDING_ROW_OVERTAKEN, 1, worst->thread, worst->passed_ns,
                              life_ns, table_event(f->hinting->view, w->begin));
         if (!cells)
             return;

@@ -367,9 +367,9 @@ static void metrics_table_fill(void *work, const struct table_view *view, struct
 }
 
 static const char *const metrics_table_groupings[] = {"metric", "thread", NULL};
-const struct table_preset preset_meters = {.what = "metrics",
-                                           .by = metrics_table_groupings,
-                                           .begin = metrics_table_begin,
-                                           .step = metrics_table_step,
-                                           .fill = metrics_table_fill,
-                                           .free = free_work};
+const struct table_preset preset_metrics = {.what = "metrics",
+                                            .by = metrics_table_groupings,
+                                            .begin = metrics_table_begin,
+                                            .step = metrics_table_step,
+                                            .fill = metrics_table_fill,
+                                            .free = free_work};

@@ -274,9 +274,9 @@ static void free_work(void *work)
 
 static const char *const overlap_table_groupings[] = {"function", NULL};
 
-const struct table_preset preset_with = {.what = "with",
-                                         .by = overlap_table_groupings,
-                                         .begin = overlap_table_begin,
-                                         .step = overlap_table_step,
-                                         .fill = overlap_table_fill,
-                                         .free = free_work};
+const struct table_preset preset_overlap = {.what = "overlap",
+                                            .by = overlap_table_groupings,
+                                            .begin = overlap_table_begin,
+                                            .step = overlap_table_step,
+                                            .fill = overlap_table_fill,
+                                            .free = free_work};

@@ -183,9 +183,9 @@ static void predictions_free(void *work)
 
 static const char *const predictions_groupings[] = {"places", NULL};
 
-const struct table_preset preset_predictions = {.what = "predict",
-                                                .by = predictions_groupings,
-                                                .begin = predictions_begin,
-                                                .step = predictions_step,
-                                                .fill = predictions_fill,
-                                                .free = predictions_free};
+const struct table_preset preset_predict = {.what = "predict",
+                                            .by = predictions_groupings,
+                                            .begin = predictions_begin,
+                                            .step = predictions_step,
+                                            .fill = predictions_fill,
+                                            .free = predictions_free};

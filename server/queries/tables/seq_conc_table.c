@@ -301,9 +301,9 @@ static void free_work(void *work)
 static const char *const seq_conc_table_groupings[] = {"function", "thread", "processor",
                                                        "cluster",  "cpu",    NULL};
 
-const struct table_preset preset_cases = {.what = "cases",
-                                          .by = seq_conc_table_groupings,
-                                          .begin = seq_conc_table_begin,
-                                          .step = seq_conc_table_step,
-                                          .fill = seq_conc_table_fill,
-                                          .free = free_work};
+const struct table_preset preset_seq_conc = {.what = "seq_conc",
+                                             .by = seq_conc_table_groupings,
+                                             .begin = seq_conc_table_begin,
+                                             .step = seq_conc_table_step,
+                                             .fill = seq_conc_table_fill,
+                                             .free = free_work};

@@ -447,9 +447,9 @@ static void spells_table_free(void *work)
 
 static const char *const spells_table_groupings[] = {"thread", NULL};
 
-const struct table_preset preset_spells = {.what = "intervals",
-                                           .by = spells_table_groupings,
-                                           .begin = spells_table_begin,
-                                           .step = spells_table_step,
-                                           .fill = spells_table_fill,
-                                           .free = spells_table_free};
+const struct table_preset preset_intervals = {.what = "intervals",
+                                              .by = spells_table_groupings,
+                                              .begin = spells_table_begin,
+                                              .step = spells_table_step,
+                                              .fill = spells_table_fill,
+                                              .free = spells_table_free};

@@ -39,10 +39,11 @@ struct table_preset {
 };
 
 /* clang-format off */
-#define PRESETS(P) P(states) P(spells) P(tasks) P(created)                                     \
-    P(waits) P(knots) P(why) P(path) P(trail) P(hints) P(run) P(sound) P(usage) P(meters)      \
-    P(calls) P(memory) P(source) P(entries) P(with) P(cases) P(inside) P(blocks) P(processors) \
-    P(callson) P(predictions) P(placement) P(stacks) P(locks) P(concurrency)
+#define PRESETS(P) P(states) P(intervals) P(tasks) P(created)                                      \
+    P(waits) P(knots) P(explanation) P(path) P(path_intervals) P(findings) P(run) P(consistency)   \
+    P(usage) P(metrics) P(calls) P(memory) P(source) P(entries) P(overlap) P(seq_conc)             \
+    P(function_time) P(blocks) P(processors) P(calls_by_cpu) P(predict) P(placement) P(stacks)     \
+    P(locks) P(concurrency)
 /* clang-format on */
 
 #define P(name) extern const struct table_preset preset_##name;

@@ -206,9 +206,9 @@ static void trail_table_fill(void *p, const struct table_view *view, struct resu
 
 static const char *const trail_table_groupings[] = {"time", "order", NULL};
 
-const struct table_preset preset_trail = {.what = "trail",
-                                          .by = trail_table_groupings,
-                                          .begin = trail_table_begin,
-                                          .step = trail_table_step,
-                                          .fill = trail_table_fill,
-                                          .free = trail_table_drop};
+const struct table_preset preset_path_intervals = {.what = "path_intervals",
+                                                   .by = trail_table_groupings,
+                                                   .begin = trail_table_begin,
+                                                   .step = trail_table_step,
+                                                   .fill = trail_table_fill,
+                                                   .free = trail_table_drop};

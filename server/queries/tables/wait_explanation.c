@@ -389,7 +389,7 @@ static bool is_open(const struct why_work *w)
 static void begin_table(struct why_work *w)
 {
     w->looked = true;
-    w->made.title = xstrdup("why");
+    w->made.title = xstrdup("explanation");
     table_add_columns(&w->made, wait_explanation_columns,
                       sizeof wait_explanation_columns / sizeof *wait_explanation_columns);
     attribution_cells_add_delay(&w->made);
@@ -441,9 +441,9 @@ static void free_work(void *work)
 
 static const char *const wait_explanation_groupings[] = {"segment", NULL};
 
-const struct table_preset preset_why = {.what = "why",
-                                        .by = wait_explanation_groupings,
-                                        .begin = wait_explanation_begin,
-                                        .step = wait_explanation_step,
-                                        .fill = wait_explanation_fill,
-                                        .free = free_work};
+const struct table_preset preset_explanation = {.what = "explanation",
+                                                .by = wait_explanation_groupings,
+                                                .begin = wait_explanation_begin,
+                                                .step = wait_explanation_step,
+                                                .fill = wait_explanation_fill,
+                                                .free = free_work};

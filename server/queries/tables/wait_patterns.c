@@ -165,10 +165,10 @@ static void wait_patterns_check_waits(struct finding_rows *h)
                 &(struct pattern_scan){h, &all->threads[i], &nothing, &clock});
     for (uint32_t i = 0; i < nothing.count; i++)
         if (is_for_nothing(h, &nothing.items[i]))
-            wait_patterns_add_finding(h, FINDING_ROW_NOTHING, &nothing.items[i]);
+            wait_patterns_add_finding(h, FINDING_ROW_USELESS_WAKEUPS, &nothing.items[i]);
     for (uint32_t i = 0; i < clock.count; i++)
         if (is_by_clock(h, &clock.items[i]))
-            wait_patterns_add_finding(h, FINDING_ROW_CLOCK, &clock.items[i]);
+            wait_patterns_add_finding(h, FINDING_ROW_TIMEOUTS, &clock.items[i]);
     wait_patterns_free(&nothing);
     wait_patterns_free(&clock);
 }
@@ -215,7 +215,7 @@ static void wait_patterns_add_creation(struct finding_rows *h, const struct thre
 {
     const struct wait_interval *s = &h->view->measured->segments[m->longest];
     const struct wait_record *w = &h->view->measured->waits[s->wait];
-    struct table_cell *cells = finding_rows_add(h, FINDING_ROW_ONE, 1, maker->thread, m->ns,
+    struct table_cell *cells = finding_rows_add(h, FINDING_ROW_SERIALIZED, 1, maker->thread, m->ns,
                                                 h->run_ns, table_event(h->view, w->begin));
     if (!cells)
         return;
@@ -302,8 +302,9 @@ static void add_turn(struct finding_rows *h, const struct alternation *a,
     const struct wait_interval *s = &all->segments[a->longest];
     const struct wait_record *w = &all->waits[s->wait];
     int64_t lives_ns = finding_rows_life(h, a->thread) + finding_rows_life(h, b->thread);
-    struct table_cell *cells = finding_rows_add(h, FINDING_ROW_TURNS, 1, a->thread, a->ns + b->ns,
-                                                lives_ns, table_event(h->view, w->begin));
+    struct table_cell *cells =
+        finding_rows_add(h, FINDING_ROW_PING_PONG, 1, a->thread, a->ns + b->ns, lives_ns,
+                         table_event(h->view, w->begin));
     if (!cells)
         return;
     finding_rows_release(h, cells, s);
@@ -366,8 +367,8 @@ static void wait_patterns_check_running(struct finding_rows *h)
     if (at_work < 2 || (double)sum > AT_A_TIME_MOST * (double)h->run_ns ||
         (double)(sum + ready) < AT_A_TIME_LEAST * (double)h->run_ns)
         return;
-    finding_rows_add(h, FINDING_ROW_AT_A_TIME, threads, most->thread, sum, h->run_ns * threads,
-                     table_event(h->view, most->start));
+    finding_rows_add(h, FINDING_ROW_LITTLE_PARALLELISM, threads, most->thread, sum,
+                     h->run_ns * threads, table_event(h->view, most->start));
 }
 
 void wait_patterns_add_findings(struct finding_rows *hinting)
