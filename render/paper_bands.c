@@ -1,7 +1,7 @@
 #include "render/paper_bands.h"
 
 #include "base/alloc.h"
-#include "render/band_rows.h"
+#include "render/paper_rows.h"
 #include "render/painter.h"
 #include "render/text_cache.h"
 
@@ -68,7 +68,7 @@ static struct paper_band paper_band_at(const struct scene *scene, const struct d
     band.to_pt = fmin(band.to_pt, band.from_pt + bands->columns_pt);
     if (bands->narrow) {
         band.kept = xcalloc(scene->row_count + 1, sizeof *band.kept);
-        band.rows = band_rows_find(scene, &o->selection, band.from_pt, band.to_pt, band.kept);
+        band.rows = paper_rows_find(scene, &o->selection, band.from_pt, band.to_pt, band.kept);
     }
     return band;
 }

@@ -17,6 +17,7 @@
 #include "clients/viewer/diagram/wait_cause.h"
 #include "clients/viewer/diagram/wait_coloring.h"
 #include "clients/viewer/sidebar/panel.h"
+#include "clients/viewer/state/page_switcher.h"
 #include "clients/viewer/state/viewport.h"
 #include "clients/viewer/view_print.h"
 #include "render/scene.h"
@@ -270,6 +271,13 @@ static void write_labels(GtkWidget *widget, FILE *f)
 /* Writes the labels of the visible panel, line by line. */
 static void write_panel(struct view *view, FILE *f) { write_labels(view->panels, f); }
 
+/* Writes whether the tab of the sidebar's shown panel is in view. */
+static void write_tabs(struct view *view, FILE *f)
+{
+    GtkWidget *box = gtk_widget_get_parent(view->panels);
+    fprintf(f, "in view %d\n", page_switcher_is_in_view(gtk_widget_get_first_child(box)));
+}
+
 static void write_wait_cause(struct view *view, FILE *f)
 {
     const char *text = wait_cause_sentence(view, NULL);
@@ -317,6 +325,7 @@ static const struct script_state_part {
     {"curve", write_curve},
     {"tab", write_tab},
     {"panel", write_panel},
+    {"tabs", write_tabs},
     {"wait-cause", write_wait_cause},
     {"status", write_status},
     {"range", time_range_print},

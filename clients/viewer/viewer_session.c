@@ -288,7 +288,7 @@ static void on_opened(void *user, const char *what)
     char *text = g_strdup_printf(
         source->is_file
             ? "Reading %s"
-            : "Listening on %s.  Start a program:\n\n    poetcc -trace prodcons.c -o prodcons\n"
+            : "Listening on %s.  Start a program:\n\n    poetcc -trace -g prodcons.c -o prodcons\n"
               "    ./prodcons\n\nor an unmodified binary:\n\n    poet record ./program",
         source->name);
     welcome_page_show(view, source->is_file ? "Opening" : "Waiting for a traced program", text);

@@ -157,6 +157,10 @@ static void add_style(void)
     GtkCssProvider *provider = gtk_css_provider_new();
     compat_load_css(provider,
                     ".pages button { padding: 2px 7px; min-width: 0; min-height: 22px; }"
+                    ".pages-along undershoot.left { background: linear-gradient(to right, "
+                    "alpha(@theme_fg_color, 0.45), transparent 16px); }"
+                    ".pages-along undershoot.right { background: linear-gradient(to left, "
+                    "alpha(@theme_fg_color, 0.45), transparent 16px); }"
                     "headerbar button.text-button { padding-left: 9px; padding-right: 9px; }"
                     ".said-over { padding: 6px 8px 6px 14px; border-radius: 8px; }"
                     "entry.error { color: #c01c28; border-color: #c01c28; }");

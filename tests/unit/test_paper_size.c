@@ -1,7 +1,7 @@
 /* Paper sizes and widths, as options name them, and the paper of a diagram. */
 #define _GNU_SOURCE
 #include "clients/cli/paper_size.h"
-#include "render/band_rows.h"
+#include "render/paper_rows.h"
 #include "render/paper_bands.h"
 #include "tests/unit/unit.h"
 
@@ -225,16 +225,16 @@ static void a_band_has_the_rows_with_something_in_it(void **state)
     struct paint_selection selection = {0};
     bool kept[4];
     (void)state;
-    assert_int_equal(band_rows_find(&scene, &selection, 0, 30, kept), 1);
+    assert_int_equal(paper_rows_find(&scene, &selection, 0, 30, kept), 1);
     assert_true(kept[0]);
-    assert_int_equal(band_rows_find(&scene, &selection, 30, 55, kept), 2); /* the link goes down */
+    assert_int_equal(paper_rows_find(&scene, &selection, 30, 55, kept), 2); /* the link goes down */
     assert_true(kept[0] && kept[1]);
-    assert_int_equal(band_rows_find(&scene, &selection, 82, 99, kept), 1);
+    assert_int_equal(paper_rows_find(&scene, &selection, 82, 99, kept), 1);
     assert_true(kept[2]);
     scene.tick_count = 1; /* the ruler is above the first row */
-    assert_int_equal(band_rows_find(&scene, &selection, 82, 99, kept), 2);
+    assert_int_equal(paper_rows_find(&scene, &selection, 82, 99, kept), 2);
     scene.tick_count = 0;
-    assert_int_equal(band_rows_find(&scene, &selection, 100, 200, kept), 4); /* nothing is there */
+    assert_int_equal(paper_rows_find(&scene, &selection, 100, 200, kept), 4); /* nothing is there */
     assert_true(kept[0] && kept[1] && kept[2] && kept[3]);
 }
 

@@ -9,6 +9,7 @@
 #include "clients/viewer/state/accessible_name.h"
 #include "clients/viewer/state/compat.h"
 #include "clients/viewer/state/icon_button.h"
+#include "clients/viewer/state/page_switcher.h"
 #include "clients/viewer/state/status_line.h"
 
 /* The row above the tabs of the analysis pane that names the selected range, with buttons to zoom
@@ -256,21 +257,12 @@ static void on_close(GtkButton *button, gpointer data)
 
 static GtkWidget *head_new(struct view *view, GtkWidget *stack)
 {
-    GtkWidget *head = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0),
-              *switcher = gtk_stack_switcher_new(),
+    GtkWidget *head = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0), *along = page_switcher_new(stack),
               *close = gtk_button_new_from_icon_name("window-close-symbolic");
-    gtk_stack_switcher_set_stack(GTK_STACK_SWITCHER(switcher), GTK_STACK(stack));
-    gtk_widget_add_css_class(switcher, "pages");
     gtk_widget_add_css_class(close, "flat");
     gtk_widget_set_tooltip_text(close, "Close the analysis pane (F6)");
     accessible_name_set(close, "Close the analysis pane");
-    gtk_widget_set_hexpand(switcher, TRUE);
-    gtk_widget_set_halign(switcher, GTK_ALIGN_START);
     g_signal_connect(close, "clicked", G_CALLBACK(on_close), view);
-    GtkWidget *along = gtk_scrolled_window_new(); /* many tabs must not widen the window */
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(along), GTK_POLICY_AUTOMATIC,
-                                   GTK_POLICY_NEVER);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(along), switcher);
     gtk_widget_set_hexpand(along, TRUE);
     gtk_box_append(GTK_BOX(head), along);
     gtk_box_append(GTK_BOX(head), close);

@@ -1,6 +1,7 @@
 /* All panels of the sidebar: their pages with a switcher, and the notifications for them. */
 #include "clients/viewer/diagram/viewer.h"
 #include "clients/viewer/sidebar/panel.h"
+#include "clients/viewer/state/page_switcher.h"
 
 #define ROW(name) &panel_##name,
 static const struct panel *const panels[] = {PANELS(ROW)};
@@ -31,20 +32,13 @@ static void panels_on_page_shown(GObject *object, GParamSpec *spec, gpointer dat
 GtkWidget *panels_new(struct view *view)
 {
     notifier_connect(&view->notifier, NOTIFY_MIDDLE, NOTIFY_ALL, panels_on_notification);
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0), *stack = gtk_stack_new(),
-              *scrolled = gtk_scrolled_window_new();
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0), *stack = gtk_stack_new();
     view->panels = stack;
     for (size_t i = 0; i < G_N_ELEMENTS(panels); i++)
         gtk_stack_add_titled(GTK_STACK(stack), panels[i]->build(view), panels[i]->name,
                              panels[i]->title);
     g_signal_connect(stack, "notify::visible-child-name", G_CALLBACK(panels_on_page_shown), view);
-    GtkWidget *switcher = gtk_stack_switcher_new();
-    gtk_widget_add_css_class(switcher, "pages");
-    gtk_stack_switcher_set_stack(GTK_STACK_SWITCHER(switcher), GTK_STACK(stack));
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), switcher);
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_AUTOMATIC,
-                                   GTK_POLICY_NEVER);
-    gtk_box_append(GTK_BOX(box), scrolled);
+    gtk_box_append(GTK_BOX(box), page_switcher_new(stack));
     gtk_widget_set_vexpand(stack, TRUE);
     gtk_box_append(GTK_BOX(box), stack);
     gtk_widget_set_size_request(box, 250, -1);
