@@ -254,6 +254,7 @@ bool measurement_spec_read(const char *text, const char *file, FILE *complaints,
         measurement_spec_parse_statistical(&reader, root, m);
         measurement_spec_parse_functions(&reader, root, m);
         metric_rules_parse(&reader, root, &meters, &count);
+        m->metrics = count > 0;
         if (!reader.mistakes && !config_setting_length(root))
             description_complain(&reader, file, 1, "no measurement settings; see docs/config.md");
     }

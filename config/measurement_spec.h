@@ -28,6 +28,7 @@ struct measurement_spec {
     uint32_t wanted; /* WANTED_ (wire/profile_region.h), WANTED_SAMPLES(rate) included */
     uint32_t rate; /* samples per second; 0: the server's default */
     bool waits; /* the word was given */
+    bool metrics; /* a file defines metrics; they are not kept here */
     /* comma-separated function names, or NULL; freed by measurement_spec_free() */
     char *lists[MEASURE_LISTS];
 };

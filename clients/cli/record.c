@@ -50,6 +50,11 @@ static bool measurement_option_read_file(const struct command *command, const ch
     if (f)
         fclose(f);
     good = good && measurement_spec_read(text, path, stderr, measure);
+    if (good && measure->metrics)
+        fprintf(stderr,
+                "poet %s: %s: its metrics are derived from the events when they are shown: poet "
+                "metrics -m %s\n",
+                command->name, path, path);
     free(text);
     return good;
 }
