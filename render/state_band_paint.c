@@ -51,10 +51,84 @@ static void set_ink(cairo_t *cr, const struct state_band_style *look, double lig
 
 /* ---- rows ---- */
 
+/* What the rectangles of a row are painted on: shapes of `cr`, or an image. */
+struct band_canvas {
+    cairo_t *cr;
+    cairo_surface_t *image; /* NULL: shapes */
+    uint32_t *pixels, color;
+    int words, width, height; /* words: from one row of pixels to the next */
+    double x_pt, y_pt, scale; /* its corner, and pixels per point */
+};
+
+static struct band_canvas band_canvas_begin(cairo_t *cr, cairo_rectangle_t box,
+                                            const struct state_band_style *look)
+{
+    struct band_canvas c = {
+        .cr = cr, .x_pt = floor(box.x), .y_pt = floor(box.y), .scale = look->pixels_per_pt};
+    if (c.scale <= 0) {
+        cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
+        return c;
+    }
+    c.width = (int)ceil((box.x + box.width + 1 - c.x_pt) * c.scale);
+    c.height = (int)ceil((box.y + box.height + 1 - c.y_pt) * c.scale);
+    c.image = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, c.width, c.height);
+    c.pixels = (uint32_t *)(void *)cairo_image_surface_get_data(c.image);
+    c.words = cairo_image_surface_get_stride(c.image) / (int)sizeof *c.pixels;
+    return c;
+}
+
+static void band_canvas_color(struct band_canvas *c, struct target_color color)
+{
+    c->color = 0xff000000u | (uint32_t)lround(color.red * 255) << 16 |
+               (uint32_t)lround(color.green * 255) << 8 | (uint32_t)lround(color.blue * 255);
+    set_color(c->cr, color);
+}
+
+static int band_canvas_clamp(double pixel, int most)
+{
+    return pixel <= 0 ? 0 : pixel >= most ? most : (int)pixel;
+}
+
+/* Adds a rectangle; of an image, it fills the pixels whose centers are in it. */
+static void band_canvas_add(struct band_canvas *c, double x, double y, double width, double height)
+{
+    if (!c->image) {
+        cairo_rectangle(c->cr, x, y, width, height);
+        return;
+    }
+    int left = band_canvas_clamp(ceil((x - c->x_pt) * c->scale - 0.5), c->width),
+        right = band_canvas_clamp(ceil((x + width - c->x_pt) * c->scale - 0.5), c->width),
+        top = band_canvas_clamp(ceil((y - c->y_pt) * c->scale - 0.5), c->height),
+        bottom = band_canvas_clamp(ceil((y + height - c->y_pt) * c->scale - 0.5), c->height);
+    for (int row = c->pixels ? top : bottom; row < bottom; row++)
+        for (int i = left; i < right; i++)
+            c->pixels[row * c->words + i] = c->color;
+}
+
+static void band_canvas_fill(const struct band_canvas *c)
+{
+    if (!c->image)
+        cairo_fill(c->cr);
+}
+
+static void band_canvas_end(struct band_canvas *c)
+{
+    if (!c->image) {
+        cairo_set_antialias(c->cr, CAIRO_ANTIALIAS_DEFAULT);
+        return;
+    }
+    cairo_surface_mark_dirty(c->image);
+    cairo_surface_set_device_scale(c->image, c->scale, c->scale);
+    cairo_set_source_surface(c->cr, c->image, c->x_pt, c->y_pt);
+    cairo_pattern_set_filter(cairo_get_source(c->cr), CAIRO_FILTER_NEAREST);
+    cairo_paint(c->cr);
+    cairo_surface_destroy(c->image);
+}
+
 /* Fills the rectangles of one state, stacked on those of lower states; equal adjacent pixels are
  * one rectangle. */
-static void paint_state(cairo_t *cr, const struct state_band_cell *cells, uint32_t pixels,
-                        unsigned state, cairo_rectangle_t box)
+static void paint_state(struct band_canvas *canvas, const struct state_band_cell *cells,
+                        uint32_t pixels, unsigned state, cairo_rectangle_t box)
 {
     double wide = box.width / pixels;
     for (uint32_t i = 0, end; i < pixels; i = end) {
@@ -66,10 +140,10 @@ static void paint_state(cairo_t *cr, const struct state_band_cell *cells, uint32
                 break;
         double x = round(box.x + i * wide), to = round(box.x + end * wide);
         if (share > 0)
-            cairo_rectangle(cr, x, box.y + box.height * (1 - (below + share) / 255), to - x,
+            band_canvas_add(canvas, x, box.y + box.height * (1 - (below + share) / 255), to - x,
                             box.height * share / 255);
     }
-    cairo_fill(cr);
+    band_canvas_fill(canvas);
 }
 
 #define NAME_LEAST_PT 9.0 /* minimum height of a row's name; of lower rows only some are named */
@@ -105,12 +179,12 @@ void state_band_paint_row(cairo_t *cr, const struct state_bands *s,
     cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.4);
     cairo_rectangle(cr, box.x, box.y + box.height, box.width, 1);
     cairo_fill(cr);
-    cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
+    struct band_canvas canvas = band_canvas_begin(cr, box, look);
     for (unsigned state = 0; state < BAND_CLASSES; state++) {
-        set_color(cr, state_band_color(state, look));
-        paint_state(cr, s->cells + (size_t)row * s->pixels, s->pixels, state, box);
+        band_canvas_color(&canvas, state_band_color(state, look));
+        paint_state(&canvas, s->cells + (size_t)row * s->pixels, s->pixels, state, box);
     }
-    cairo_set_antialias(cr, CAIRO_ANTIALIAS_DEFAULT);
+    band_canvas_end(&canvas);
     state_band_paint_name(cr, look->name ? look->name : metadata_label(book, s->rows[row]), row, y,
                           look);
 }
@@ -132,7 +206,7 @@ static unsigned state_band_measured_top(const struct state_band_cell *cell,
     return off <= runs ? runs : off < most ? off : most;
 }
 
-static void paint_measured_state(cairo_t *cr, const struct state_band_cell *cells,
+static void paint_measured_state(struct band_canvas *canvas, const struct state_band_cell *cells,
                                  const struct state_band_cell *measured, uint32_t pixels,
                                  unsigned state, cairo_rectangle_t box)
 {
@@ -145,10 +219,10 @@ static void paint_measured_state(cairo_t *cr, const struct state_band_cell *cell
         share = share < top ? share : top;
         double x = round(box.x + i * wide), to = round(box.x + (i + 1) * wide);
         if (share > 0)
-            cairo_rectangle(cr, x, box.y + box.height * (1 - top / 255.0), to - x,
+            band_canvas_add(canvas, x, box.y + box.height * (1 - top / 255.0), to - x,
                             box.height * share / 255);
     }
-    cairo_fill(cr);
+    band_canvas_fill(canvas);
 }
 
 void state_band_paint_measured(cairo_t *cr, const struct state_band_cell *cells,
@@ -156,12 +230,13 @@ void state_band_paint_measured(cairo_t *cr, const struct state_band_cell *cells,
                                const struct state_band_style *look)
 {
     cairo_rectangle_t box = state_band_row_box(y, look);
-    cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE);
+    struct band_canvas canvas = band_canvas_begin(cr, box, look);
     for (unsigned i = 0; i < MEASURED_STATES; i++) {
-        set_color(cr, palette_color(band_thread_state_code(state_band_measured[i]), look->grey));
-        paint_measured_state(cr, cells, measured, pixels, i, box);
+        band_canvas_color(
+            &canvas, palette_color(band_thread_state_code(state_band_measured[i]), look->grey));
+        paint_measured_state(&canvas, cells, measured, pixels, i, box);
     }
-    cairo_set_antialias(cr, CAIRO_ANTIALIAS_DEFAULT);
+    band_canvas_end(&canvas);
 }
 
 /* ---- the ruler ---- */

@@ -16,6 +16,9 @@ struct state_band_style {
     bool dark, grey;
     uint8_t measured; /* an enum band_measurement: which states the key has */
     const char *name; /* of the row; NULL: the label of its line */
+    /* A row is painted as an image with this many pixels per point, which is many times faster on a
+     * screen; 0: as shapes, for files. */
+    double pixels_per_pt;
 };
 
 #define STRIP_RULER_PT 18.0

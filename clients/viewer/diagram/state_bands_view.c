@@ -23,6 +23,7 @@ static struct state_band_style bands_view_state_look(struct view *view)
                                      .names_pt = viewport_names_px(&view->viewport),
                                      .width_pt = overview_width_px(view),
                                      .row_pt = viewport_row_pt(&view->viewport),
+                                     .pixels_per_pt = gtk_widget_get_scale_factor(view->canvas),
                                      .dark = theme.dark,
                                      .grey = theme.grey};
 }
