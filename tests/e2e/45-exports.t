@@ -108,7 +108,7 @@ poetcc -trace -g lots.c -o lots
 POET_SERVER= POET_OUTPUT=lots.poet ./lots
 until_true finished lots.poet
 is "a page of too many events is refused" "$(poet export lots.poet -o lots.html 2>&1; ls lots.html* 2>/dev/null)" \
-    "poet export: the diagram has more than 20000 events, the limit of a web page; select a range with --last 200, --from EVENT --to EVENT, --around EVENT or --lines LIST"
+    "poet export: the diagram has more than 25000 events, the limit of a web page; select a range with --last 200, --from EVENT --to EVENT, --around EVENT or --lines LIST"
 check "a page of a part of them is written" poet export lots.poet -o lots.html --last 200
 
 # ---- bands, and readable text ----

@@ -5,7 +5,7 @@
 
 #include "clients/cli/html/html_data.h"
 
-#define WEBPAGE_EVENTS 20000u /* maximum */
+#define WEBPAGE_EVENTS 25000u /* maximum */
 
 /* Writes the file, first under a temporary name. The page loads nothing, and its content security
  * policy forbids loading. Returns false after reporting an error. */
