@@ -27,12 +27,29 @@ static const struct icicle_color {
   others = {0.84, 0.85, 0.86, 0.89}, waited = {0.95, 0.79, 0.77, 0.96},
   apart = {0.93, 0.93, 0.93, 1};
 
+/* By how much a box differs from that of another run, in parts of the latter. */
+static const struct icicle_change {
+    double least;
+    struct icicle_color color;
+    const char *words;
+} changes[] = {{0.5, {0.84, 0.38, 0.30, 0.55}, "+50 % or more"},
+               {0.1, {0.96, 0.65, 0.51, 0.66}, "+10 to +50 %"},
+               {0.001, {0.99, 0.86, 0.78, 0.77}, "up to +10 %"},
+               {-0.001, {0.93, 0.93, 0.93, 0.86}, "no difference"},
+               {-0.1, {0.82, 0.90, 0.94, 0.91}, "up to -10 %"},
+               {-0.5, {0.57, 0.77, 0.87, 0.95}, "-10 to -50 %"},
+               {-HUGE_VAL, {0.26, 0.58, 0.76, 0.99}, "-50 % or less"}};
+
+#define CHANGES ((uint32_t)(sizeof changes / sizeof *changes))
+#define CHANGED (SEVERAL - CHANGES) /* rank of the first change */
+
 static const struct icicle_color *color_of(uint32_t rank)
 {
-    return rank == ICICLE_NONE ? &waited
-           : rank == SEVERAL   ? &apart
-           : rank < COLORS     ? &colors[rank]
-                               : &others;
+    return rank == ICICLE_NONE                 ? &waited
+           : rank >= CHANGED && rank < SEVERAL ? &changes[rank - CHANGED].color
+           : rank == SEVERAL                   ? &apart
+           : rank < COLORS                     ? &colors[rank]
+                                               : &others;
 }
 
 static void icicle_drawing_hatch_box(cairo_t *cr, bool grey, cairo_rectangle_t box)
@@ -65,8 +82,20 @@ void icicle_drawing_fill(cairo_t *cr, uint32_t rank, bool grey, cairo_rectangle_
     cairo_restore(cr);
 }
 
+static uint32_t icicle_drawing_change(const struct icicle_node *node)
+{
+    double before = (double)(node->size - node->change), part = (double)node->change;
+    uint32_t i = 0;
+    part = before > 0 ? part / before : part > 0 ? HUGE_VAL : 0;
+    while (i + 1 < CHANGES && part < changes[i].least)
+        i++;
+    return CHANGED + i;
+}
+
 static uint32_t rank_of(const struct icicle_layout *b, const struct icicle_node *node)
 {
+    if (b->differs && node->row != UINT32_MAX)
+        return icicle_drawing_change(node);
     return node->kind == ICICLE_BOX_WAITED  ? ICICLE_NONE
            : node->kind == ICICLE_BOX_APART ? SEVERAL
                                             : b->groups[node->group].rank;
@@ -456,8 +485,11 @@ static void icicle_page_add_groups(struct icicle_page_key *k)
 static double icicle_page_make_key(const struct icicle_page *d, cairo_t *cr, double top)
 {
     struct icicle_page_key k = {d, cr, 0, 0, top};
-    icicle_page_add_groups(&k);
-    if (has_kind(d->boxes, ICICLE_BOX_WAITED))
+    for (uint32_t i = 0; i < CHANGES && d->boxes->differs; i++)
+        icicle_page_add_word(&k, CHANGED + i, changes[i].words);
+    if (!d->boxes->differs)
+        icicle_page_add_groups(&k);
+    if (!d->boxes->differs && has_kind(d->boxes, ICICLE_BOX_WAITED))
         icicle_page_add_word(&k, ICICLE_NONE, "waiting or in a system call");
     if (d->places.smaller_size)
         icicle_page_add_word(&k, ICICLE_NONE - 1, "(other): several small boxes");

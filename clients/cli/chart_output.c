@@ -98,7 +98,7 @@ static bool icicle_chart_has_tree(const struct table_section *section)
 }
 
 /* Returns whether one was requested, by --tree with an image file, or by --chart icicle. Selected
- * columns need a table, and so do differences to another run but in a page. */
+ * columns need a table, and so do differences to another run, except with --chart or in a page. */
 static bool icicle_chart_wanted(const struct table_settings *o,
                                 const struct table_section *sections, size_t count)
 {
@@ -464,8 +464,9 @@ static int chart_output_run_icicle(const struct table_settings *o, struct comman
 {
     struct table_settings tree = icicle_chart_tables(o);
     struct result_table table = {0};
-    if (o->baseline && !icicle_chart_is_page(o))
-        return command_usage(o->command, "--baseline: differences are drawn with -o FILE.html");
+    if (o->baseline && !icicle_chart_is_page(o) && !icicle_chart_is_picture(o))
+        return command_usage(o->command, "--baseline: an icicle of differences needs -o FILE.html, "
+                                         ".pdf, .svg or .png");
     if (!icicle_chart_form(o))
         return command_usage(o->command, "-o %s: an icicle is a .pdf, .svg, .png or .txt", o->file);
     int status = table_request_run(&tree, section, subject, &table);

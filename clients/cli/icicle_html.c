@@ -39,11 +39,6 @@ static const char script[] =
     "d.onclick=()=>{at=i;place()};g.append(d);rows=Math.max(rows,n.d+1)});"
     "g.style.height=rows*19+'px';"
     "$('share').textContent=text?(100*found/N[0].s).toFixed(1)+' % of all':''}"
-    /* What only the other run has is too narrow to be drawn. */
-    "N.forEach((n,i)=>{if(!D||n.s||!(n.x<0)||i&&!N[n.p].s&&N[n.p].x<0)return;"
-    "const l=document.createElement('li');let t=n.n;"
-    "for(let p=n.p;p;p=N[p].p)t=N[p].n+' > '+t;l.textContent=t+': '+n.c;$('gone').append(l)});"
-    "if(D)$('gone').hidden=!$('gone').children.length;"
     "$('find').oninput=place;onresize=place;place();";
 
 static void icicle_html_text(FILE *f, const char *text)
@@ -87,9 +82,8 @@ void icicle_html_write(const void *layout, FILE *f)
           "<output id=\"share\"></output>\n<div id=\"graph\"></div>\n",
           f);
     if (boxes->differs)
-        fputs("<p>Red: more than in the other run; blue: less; the stronger the color, the more.  "
-              "What only the other run has is listed below the graph.</p>\n"
-              "<ul id=\"gone\" hidden></ul>\n",
+        fputs("<p>Red: more than in the other run; blue: less; the stronger the color, the "
+              "more.</p>\n",
               f);
     for (uint32_t i = 0; i < boxes->note_count; i++) {
         fputs("<p>", f);

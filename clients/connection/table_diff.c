@@ -60,6 +60,17 @@ static void table_diff_cut_process(const struct table_names *names, const struct
         *word = 0;
 }
 
+/* Removes the line number of a function, since it differs between versions of a program:
+ * "f (a.c:10)" becomes "f (a.c". */
+static void table_diff_cut_line(const struct table_column *c, char *word)
+{
+    static const char *const functions[] = {"function", "caller", NULL};
+    char *colon = is_column(c, functions) ? strrchr(word, ':') : NULL;
+    size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
+    if (digits && strcmp(colon + 1 + digits, ")") == 0)
+        *colon = 0;
+}
+
 /* Returns the texts of all cells that identify a row. */
 static char *table_diff_row_text(const struct result_table *t, const struct table_names *names,
                                  uint32_t row)
@@ -71,6 +82,7 @@ static char *table_diff_row_text(const struct result_table *t, const struct tabl
             continue;
         char *word = result_table_cell_text(names, c, &result_table_cells(t, row)[k]);
         table_diff_cut_process(names, c, word);
+        table_diff_cut_line(c, word);
         char *more = xasprintf("%s\t%s", all, word);
         free(word);
         free(all);

@@ -284,6 +284,30 @@ static void icicle_builder_add_notes(struct icicle_builder *b)
         ARRAY_PUSH(b->boxes->notes, b->boxes->note_count, xstrdup(b->table->notes[i]));
 }
 
+#define GONE_MOST 20u /* notes about what only the other run has */
+
+/* Adds notes about nodes that only the other run has, as these are too narrow to be drawn. */
+static void icicle_builder_add_gone(struct icicle_builder *b)
+{
+    struct icicle_layout *boxes = b->boxes;
+    uint32_t gone = 0;
+    for (uint32_t i = 1; i < boxes->count && boxes->differs; i++) {
+        const struct icicle_node *node = &boxes->nodes[i];
+        if (node->size || node->change >= 0)
+            continue;
+        if (gone++ < GONE_MOST) {
+            char *path = icicle_layout_path(boxes, i);
+            ARRAY_PUSH(boxes->notes, boxes->note_count,
+                       xasprintf("only in the other run: %s (%s)", path, node->change_text));
+            free(path);
+        }
+        i = node->end - 1; /* what it calls is gone, too */
+    }
+    if (gone > GONE_MOST)
+        ARRAY_PUSH(boxes->notes, boxes->note_count,
+                   xasprintf("%u more are only in the other run", gone - GONE_MOST));
+}
+
 void table_tree_icicle_make(struct icicle_layout *boxes, const struct table_names *names,
                             const struct result_table *t, uint32_t column)
 {
@@ -317,6 +341,7 @@ void table_tree_icicle_make(struct icicle_layout *boxes, const struct table_name
         table_tree_icicle_set_change_text(&b, &boxes->nodes[i]);
     }
     icicle_builder_add_notes(&b);
+    icicle_builder_add_gone(&b);
     table_tree_icicle_free_functions(&b);
 }
 

@@ -202,6 +202,7 @@ void table_move(struct result_table *t, struct result_table *made)
 struct table_sorting {
     const struct result_table *table;
     uint32_t column;
+    uint32_t group; /* rows of one text in this column stay together; column_count: none */
     bool descending;
     uint32_t *order, count; /* indices of rows, in their new order */
 };
@@ -229,13 +230,25 @@ static int compare_cells(const struct table_cell *a, const struct table_cell *b)
 }
 
 /* Compares rows by the column.  Null values come last; equal ones keep their order. */
+/* Compares the groups of two rows: callers come before callees. */
+static int table_make_compare_groups(const struct table_sorting *s, uint32_t i, uint32_t k)
+{
+    if (s->group == s->table->column_count)
+        return 0;
+    const struct table_cell *a = &result_table_cells(s->table, i)[s->group],
+                            *b = &result_table_cells(s->table, k)[s->group];
+    return a->is == CELL_TEXT && b->is == CELL_TEXT ? strcmp(b->text, a->text) : 0;
+}
+
 static int compare_rows(const void *x, const void *y, void *context)
 {
     const struct table_sorting *s = context;
     uint32_t i = *(const uint32_t *)x, k = *(const uint32_t *)y;
     const struct table_cell *a = &result_table_cells(s->table, i)[s->column],
                             *b = &result_table_cells(s->table, k)[s->column];
-    int order = 0;
+    int order = table_make_compare_groups(s, i, k);
+    if (order)
+        return order;
     if (a->is != b->is)
         return !a->is ? 1 : !b->is ? -1 : a->is < b->is ? -1 : 1;
     order = compare_cells(a, b);
@@ -315,6 +328,7 @@ void table_arrange(struct result_table *t, const struct table_request *r, const 
         bool back = *r->sort && r->flags & TABLE_BACKWARDS;
         struct table_sorting s = {.table = t,
                                   .column = column,
+                                  .group = result_table_find_column(t, "relation"),
                                   .descending = table_make_sorts_descending(t, column) != back,
                                   .order = xcalloc(t->row_count, sizeof *s.order)};
         sort_rows(&s, 0, t->row_count);
