@@ -31,7 +31,7 @@ concurrency: all of it in rendezvous | metric("rendezvous") | .max, .total_ns =>
 concurrency: no contention | metric("contention") | .max, .any_ns => 0 0
 concurrency: off-CPU time is unknown, not 0 | metric("off-CPU (other)") | .total_ns => null
 concurrency: classes are below blocked | [inner_rows.metric] | join(" ") => contention rendezvous timeout unattributed
-concurrency: work, span and parallelism | total | .work_ns, .span_ns, .parallelism => 200000000 125000000 1.6
+concurrency: work, span and parallelism | total | .work_ns, .span_ns, .critical_path_ns, .parallelism => 200000000 125000000 125000000 1.6
 E
 like "concurrency: the note has them, too" "$(poet states --concurrency three.poet)" \
     "work 200.000 ms .*, span 125.000 ms .*: parallelism 1.60"
@@ -128,6 +128,41 @@ is "program: each number of threads, times how long, adds up" "$(json '[rows | .
     "$(json 'total.work_ns' level.json)"
 is "program: the parts of the time add up" "$(json '[rows | .running * .duration_ns] | add | round' time.json)" \
     "$(json 'total.work_ns' time.json)"
+
+# ---- threads that sleep while they hold a lock: the parallelism is marked as an upper bound ----
+cat >sleeps.c <<'END'
+#include <pthread.h>
+#include <time.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *p)
+{
+    for (int i = 0; i < 5; i++) {
+        pthread_mutex_lock(&m);
+        nanosleep(&(struct timespec){0, 2000000}, 0);
+        pthread_mutex_unlock(&m);
+    }
+    return p;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    work(0);
+    return pthread_join(thread, 0);
+}
+END
+check "sleeps.c compiles" poetcc -trace -g sleeps.c -o sleeps
+POET_OUTPUT=sleeps.poet ./sleeps
+until_true finished sleeps.poet
+poet states --concurrency sleeps.poet --json >sleeps.json
+if [ "$(json 'metric("off-CPU (other)").total_ns > 0' sleeps.json)" = true ]; then
+    expect sleeps.json <<'E'
+sleeps: the critical path is longer than its running time | total | .critical_path_ns > .span_ns => true
+sleeps: the parallelism is at most that | [.[].notes[]? | select(contains("parallelism at most"))] | length => 1
+E
+else
+    skip "off-CPU time is not known here"
+fi
 
 # ---- in the viewer ----
 cat >script <<'END'

@@ -200,7 +200,7 @@ static void compare_span(const struct run *run, const struct result_table *state
                     : 0;
     assert_int_equal(total(states, "span_ns"), span);
     assert_int_equal(total(states, "work_ns"), number(states, 0, "total_ns"));
-    assert_true(span <= total(states, "work_ns"));
+    assert_true(span <= total(states, "work_ns") && span <= total(states, "critical_path_ns"));
     result_table_free(&pieces);
 }
 

@@ -3,7 +3,8 @@
  * the span and the parallelism of the range.
  *
  * Work is the running time of all threads, span that of the critical path; their ratio is the
- * parallelism (Blumofe and Leiserson 1999; He, Leiserson and Leiserson 2010, Cilkview). */
+ * parallelism (Blumofe and Leiserson 1999; He, Leiserson and Leiserson 2010, Cilkview).  Where the
+ * critical path did not run all the time, another chain can have run for longer: an upper bound. */
 #include "base/alloc.h"
 #include "base/extremes.h"
 #include "server/queries/tables/cpu_source.h"
@@ -30,7 +31,7 @@ struct concurrency_work {
     bool spans; /* the span is computed: no thread is left out */
     bool followed;
     size_t piece; /* pieces of the path before this one are added */
-    int64_t span_ns;
+    int64_t span_ns, path_ns; /* of the path in the range: running; all of it */
     struct cpu_source_counts sources;
 };
 
@@ -109,14 +110,15 @@ static bool concurrency_table_add_span(struct concurrency_work *w, uint64_t *bud
     for (; w->piece < w->path.count; w->piece++, --*budget) {
         const struct path_piece *p = &w->path.pieces[w->piece];
         const struct thread_timeline *c = intervals_for_thread(view->measured, p->thread);
+        int64_t from_ns = int64_max(p->from_ns, w->levels.from_ns),
+                to_ns = int64_min(p->to_ns, w->levels.to_ns);
         struct thread_states sums;
         if (!*budget)
             return false;
+        w->path_ns += int64_max(to_ns - from_ns, 0);
         if (p->is != PATH_RUNS || !c || !table_lives(view, p->thread))
             continue;
-        thread_states_sum(&view->lives, c, int64_max(p->from_ns, w->levels.from_ns),
-                          int64_min(p->to_ns, int64_min(w->levels.to_ns, table_until(view, c))),
-                          &sums);
+        thread_states_sum(&view->lives, c, from_ns, int64_min(to_ns, table_until(view, c)), &sums);
         w->span_ns += sums.of[THREAD_STATE_RUNNING].total_ns;
     }
     return true;
@@ -256,11 +258,12 @@ static void concurrency_table_add_times(const struct concurrency_work *w, struct
 /* ---- work, span and parallelism ---- */
 
 /* The last columns, of the total. */
-enum concurrency_total_column { WORK, SPAN, PARALLELISM, TOTAL_COLUMNS };
+enum concurrency_total_column { WORK, SPAN, PATH, PARALLELISM, TOTAL_COLUMNS };
 
 static const struct column_definition concurrency_total_columns[TOTAL_COLUMNS] = {
     [WORK] = {"work_ns", .kind = TABLE_NS, .detail = true},
     [SPAN] = {"span_ns", .kind = TABLE_NS, .detail = true},
+    [PATH] = {"critical_path_ns", .kind = TABLE_NS, .detail = true},
     [PARALLELISM] = {"parallelism", .kind = TABLE_COUNT, .detail = true}};
 
 /* Sets the total of the rows: the time of all threads, or the length of the range. */
@@ -297,13 +300,21 @@ static void concurrency_table_fill_total(const struct concurrency_work *w, struc
         return;
     }
     cells[SPAN] = table_cell_number(w->span_ns);
+    cells[PATH] = table_cell_number(w->path_ns);
     if (!w->span_ns)
         return;
-    cells[PARALLELISM] = table_cell_real((double)work / (double)w->span_ns);
+    double parallelism = (double)work / (double)w->span_ns;
+    cells[PARALLELISM] = table_cell_real(parallelism);
     table_add_note(t,
                    "work %.3f ms (running time of all threads), span %.3f ms (running time on the "
-                   "critical path): parallelism %.2f",
-                   (double)work / 1e6, (double)w->span_ns / 1e6, (double)work / (double)w->span_ns);
+                   "critical path): parallelism %s%.2f",
+                   (double)work / 1e6, (double)w->span_ns / 1e6,
+                   w->path_ns > w->span_ns ? "at most " : "", parallelism);
+    if (w->path_ns > w->span_ns)
+        table_add_note(t,
+                       "the critical path did not run for %.3f ms: another chain can have more "
+                       "running time than the span",
+                       (double)(w->path_ns - w->span_ns) / 1e6);
 }
 
 static void concurrency_table_fill(void *work, const struct table_view *view,
