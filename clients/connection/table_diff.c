@@ -302,9 +302,12 @@ static struct table_diff_rest table_diff_list_rest(const struct table_diff_build
     return rest;
 }
 
+/* Adds those below a parent: 1 + a row of `here`; 0: at the top; UINT32_MAX: there is none. */
 static void table_diff_add_rest(struct table_diff_builder *m, const struct table_diff_rest *rest,
                                 uint32_t parent)
 {
+    if (parent == UINT32_MAX)
+        return;
     for (uint32_t i = rest->first[parent]; i != UINT32_MAX; i = rest->next[i])
         set_cells(m, add_row(m, &m->there->rows[i], false), NULL, result_table_cells(m->there, i));
 }
@@ -334,8 +337,9 @@ static void add_rows(struct table_diff_builder *m)
     for (uint32_t i = 0; i < m->here->row_count; i++) {
         for (; depth > m->here->rows[i].depth; depth--)
             table_diff_add_rest(m, &rest, open[depth]);
-        depth = m->here->rows[i].depth + 1u;
-        open[depth] = i + 1;
+        while (depth < m->here->rows[i].depth) /* a level without a row */
+            open[++depth] = UINT32_MAX;
+        open[++depth] = i + 1;
         set_cells(m, add_row(m, &m->here->rows[i], true), result_table_cells(m->here, i),
                   others[i] < m->there->row_count ? result_table_cells(m->there, others[i]) : NULL);
     }
