@@ -196,6 +196,6 @@ timeout 100 poet view known.poet --script script >log 2>&1
 is "butterfly: the callers of f, and f" "$(tail -n +2 first.tab | cut -f 2 | sed 's/^ *//; s/ (.*//' | sort | paste -sd' ')" "f g gone k"
 is "butterfly: Enter goes to the caller, with its callers and callees" \
     "$(tail -n +2 second.tab | cut -f 2 | sed 's/^ *//; s/ (.*//' | paste -sd' ')" "main g f"
-like "the inverted icicle graph has f and its callers" "$(cat inverted.tab)" "g"
+like "the inverted icicle graph has a function, and its caller below it" "$(cat inverted.tab)" "leaf .* > twice |	f .* > (g|k|gone) "
 is "the viewer logs no message" "$(grep -c 'CRITICAL\|WARNING' log)" 0
 done_testing
