@@ -20,12 +20,17 @@ static const struct measurement_level {
     uint32_t wanted;
 } levels[] = {{"counts", COUNTS}, {"real", REAL}, {"cpu", CPU}, {"every", EVERY}, {0}};
 
-static const struct measurement_level others[] = {
-    {"states", WANTED_STATES}, {"memory", WANTED_MEMORY},     {"metrics", WANTED_METERS},
-    {"usage", WANTED_USAGE},   {"throttle", WANTED_THROTTLE}, {0}};
+static const struct measurement_level others[] = {{"states", WANTED_STATES},
+                                                  {"memory", WANTED_MEMORY},
+                                                  {"metrics", WANTED_METERS},
+                                                  {"usage", WANTED_USAGE},
+                                                  {"throttle", WANTED_THROTTLE},
+                                                  {"counters", WANTED_COUNTERS},
+                                                  {0}};
 
 static const char all_words[] = "valid: calls (calls=counts, real, cpu, every), samples=1 to "
-                                "samples=10000, states, memory, waits, metrics, usage, throttle, "
+                                "samples=10000, states, memory, waits, metrics, usage, counters, "
+                                "throttle, "
                                 "rate=1 to rate=1000, none";
 
 static bool measurement_spec_find_word(const struct measurement_level *in, const char *word,
@@ -118,7 +123,8 @@ static void measurement_spec_parse_exact(struct description_reader *reader,
         WRONG(exact, "\"exact\" must be a group: { states = true; }");
         return;
     }
-    description_check_keys(reader, exact, "calls states memory waits metrics usage throttle");
+    description_check_keys(reader, exact,
+                           "calls states memory waits metrics usage throttle counters");
     int level = description_get_word(reader, exact, "calls", words, 0);
     m->wanted |= level ? levels[level - 1].wanted : 0;
     description_get_bool(reader, exact, "waits", &m->waits);

@@ -29,7 +29,17 @@
     U(13, READS, "read_calls", "", true)                                                      \
     U(14, WRITES, "write_calls", "", true)                                                    \
     U(15, DISK_READ, "disk_read", "bytes", true)                                              \
-    U(16, DISK_WRITTEN, "disk_written", "bytes", true)
+    U(16, DISK_WRITTEN, "disk_written", "bytes", true)                                        \
+    /* of the processor and the kernel (server/osmetrics/counter_reader.h) */                 \
+    U(17, CYCLES, "cycles", "", true)                                                         \
+    U(18, INSTRUCTIONS, "instructions", "", true)                                             \
+    U(19, CACHE_REFERENCES, "cache_references", "", true)                                     \
+    U(20, CACHE_MISSES, "cache_misses", "", true)                                             \
+    U(21, BRANCH_MISSES, "branch_misses", "", true)                                           \
+    U(22, TASK_CLOCK, "task_clock", "ns", true)                                               \
+    U(23, PAGE_FAULTS, "page_faults", "", true)                                               \
+    U(24, CONTEXT_SWITCHES, "context_switches", "", true)                                     \
+    U(25, CPU_MIGRATIONS, "cpu_migrations", "", true)
 /* clang-format on */
 
 enum usage_meter {
@@ -38,6 +48,10 @@ enum usage_meter {
 #undef U
         USAGE_METERS
 };
+
+/* Plus a meter: that counter was requested and is not available; the value is an errno, ECANCELED
+ * if the server does not use perf_event_open. */
+#define USAGE_NO_COUNTER 128u
 
 /* One value in a USAGE. */
 struct usage_figure {

@@ -49,6 +49,8 @@
 #define WANTED_STATES 0x10u /* the CPU time at each event */
 #define WANTED_MEMORY 0x20u /* allocations and frees */
 #define WANTED_METERS 0x40u /* user-defined metrics */
+#define WANTED_COUNTERS 0x200u /* counters of the processor; the server opens them */
+#define WANTED_COUNTING 0x400u /* it has done so, or knows that there are none */
 #define WANTED_CHOSEN 0x4000u /* the measurements were chosen: no thread waits for that any more */
 #define WANTED_BROKEN 0x8000u /* the specification could not be read */
 /* functions that are called very often, and briefly, are only counted from then on */

@@ -129,9 +129,11 @@ static int usage_run(const struct command *command, int argc, char **argv)
 static const struct argp usage_argp = {
     .parser = usage_parse_option,
     .args_doc = "[SOURCE]",
-    .doc = "Show OS metrics per process and thread: CPU time, run-queue wait (runnable), memory, "
-           "page faults, I/O.  Local processes are sampled 10 times per second at first, later "
-           "less often; final values come from getrusage() and are exact.",
+    .doc =
+        "Show OS metrics per process and thread: CPU time, run-queue wait (runnable), memory, "
+        "page faults, I/O; with poet record -m counters also cycles, instructions, cache "
+        "and branch misses, where the machine has such counters.  Local "
+        "processes are sampled 10 times per second at first, later less often; final values come from getrusage() and are exact.",
     .children = tables_children};
 
 const struct command command_resources = {.name = "usage",

@@ -501,9 +501,10 @@ static const struct argp_option options[] = {
     {"measure", 'm', "LIST|FILE", 0,
      "what to measure, separated by commas: memory (heap blocks), calls=counts|real|cpu|every "
      "(functions of a program compiled with -profile), samples=N (functions of any program, by N "
-     "samples per second of CPU time), states, metrics, usage, waits, throttle, rate=N (samples per "
-     "second of usage); or a file with such a list (docs/config.md); default: metrics, and "
-     "calls=cpu if compiled with -profile",
+     "samples per second of CPU time), states, metrics, usage, counters (of the processor: cycles, "
+     "instructions, cache misses; poet usage), waits, throttle, rate=N (samples per second of "
+     "usage); or a file with such a list (docs/config.md); default: metrics, and calls=cpu if "
+     "compiled with -profile",
      1},
     {"force", 'f', NULL, 0,
      "run even if the program cannot be traced: static programs, programs that change their user, "

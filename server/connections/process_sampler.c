@@ -5,6 +5,7 @@
 #include "server/connections/run_journal.h"
 #include "server/connections/event_server.h"
 #include "server/eventloop/event_loop.h"
+#include "server/osmetrics/counter_reader.h"
 #include "server/osmetrics/usage_sampler.h"
 #include "server/osmetrics/switch_reader.h"
 #include "server/journal/capture.h"
@@ -19,12 +20,14 @@
 
 struct process_sampler {
     struct usage_sampler *sampler;
+    pid_t pid;
     struct switch_reader *switches; /* NULL: unavailable */
+    struct counter_reader *counters; /* NULL: not requested */
     bool same_numbers; /* it has the numbers of processes and threads that we have */
     bool wanted; /* its queues have the request */
     struct sampled_thread *threads; /* as they were when the capture lock was last held */
     size_t thread_count;
-    struct encoder usage[USAGES_HELD], switched; /* not reported yet */
+    struct encoder usage[USAGES_HELD], switched, counted; /* not reported yet */
     size_t usage_count;
     uint64_t due_ns; /* when the capture lock is taken again */
     bool fast; /* more often than the loop looks by itself */
@@ -68,6 +71,7 @@ void process_sampler_begin(struct connection *peer, uint32_t pid)
     }
     peer->watch = xcalloc(1, sizeof *peer->watch);
     *peer->watch = (struct process_sampler){.sampler = sampler,
+                                            .pid = credentials.pid,
                                             .same_numbers = (uint32_t)credentials.pid == pid &&
                                                             usage_sampler_same_numbers(sampler),
                                             .wanted = !usage_sampler_filtered(sampler)};
@@ -111,6 +115,18 @@ static void process_sampler_check_enabled(const struct connection *peer)
         process_sampler_request_usage(q, wanted);
 }
 
+/* Counts for the thread of a queue that requests it, and for its process. */
+static void process_sampler_count(struct process_sampler *w, struct queue_head *queue)
+{
+    if (!(atomic_load_explicit(&queue->wanted, memory_order_relaxed) & WANTED_COUNTERS))
+        return;
+    if (!w->counters)
+        w->counters = counter_reader_new(w->pid);
+    if (w->same_numbers)
+        counter_reader_thread(w->counters, (pid_t)queue->tid, queue->thread);
+    atomic_fetch_or_explicit(&queue->wanted, WANTED_COUNTING, memory_order_relaxed);
+}
+
 void process_sampler_queue(const struct connection *peer)
 {
     const struct shared_queue *queue = peer->program->queues;
@@ -119,6 +135,7 @@ void process_sampler_queue(const struct connection *peer)
     process_sampler_request_usage(peer->program->queues, peer->watch->wanted);
     if (peer->watch->switches)
         switch_reader_thread(peer->watch->switches, (pid_t)queue->head->tid, queue->head->thread);
+    process_sampler_count(peer->watch, queue->head);
     peer->watch->due_ns = 0;
 }
 
@@ -143,6 +160,7 @@ static void process_sampler_lock_capture(struct connection *peer, uint64_t now)
     for (size_t i = 0; i < w->usage_count; i++)
         process_sampler_write_journal(peer, MESSAGE_USAGE, &w->usage[i]);
     process_sampler_write_journal(peer, CHUNK_SWITCHES, &w->switched);
+    process_sampler_write_journal(peer, MESSAGE_USAGE, &w->counted);
     free(w->threads);
     w->threads = threads_of(peer, &w->thread_count);
     process_sampler_check_enabled(peer);
@@ -150,11 +168,14 @@ static void process_sampler_lock_capture(struct connection *peer, uint64_t now)
     for (size_t i = 0; i < w->usage_count; i++)
         encoder_free(&w->usage[i]);
     encoder_free(&w->switched);
-    w->switched = (struct encoder){0};
+    encoder_free(&w->counted);
+    w->switched = w->counted = (struct encoder){0};
     w->usage_count = 0;
     w->due_ns = now + DOOR_NS;
     for (size_t i = 0; w->switches && i < w->thread_count; i++)
         switch_reader_thread(w->switches, w->threads[i].tid, w->threads[i].code);
+    for (size_t i = 0; w->counters && i < w->thread_count; i++)
+        counter_reader_thread(w->counters, w->threads[i].tid, w->threads[i].code);
 }
 
 static void process_sampler_take_sample(struct connection *peer, uint64_t now)
@@ -174,6 +195,8 @@ static void process_sampler_poll(struct connection *peer, uint64_t now)
     if (now >= w->due_ns || w->usage_count + SAMPLER_BODIES > USAGES_HELD) {
         if (w->switches)
             switch_reader_read(w->switches, false, &w->switched);
+        if (w->counters)
+            counter_reader_read(w->counters, now, false, &w->counted);
         process_sampler_lock_capture(peer, now);
     }
     if (usage_sampler_due(w->sampler, now))
@@ -188,6 +211,8 @@ static void process_sampler_poll_last(struct connection *peer)
     process_sampler_take_sample(peer, loop_monotonic_ns());
     if (w->switches)
         switch_reader_read(w->switches, true, &w->switched);
+    if (w->counters)
+        counter_reader_read(w->counters, loop_monotonic_ns(), true, &w->counted);
     process_sampler_lock_capture(peer, loop_monotonic_ns());
 }
 
@@ -236,6 +261,7 @@ void process_sampler_end(struct connection *peer)
         process_sampler_poll_last(peer);
     free(peer->watch->threads);
     switch_reader_free(peer->watch->switches);
+    counter_reader_free(peer->watch->counters);
     usage_sampler_free(peer->watch->sampler);
     free(peer->watch);
     peer->watch = NULL;

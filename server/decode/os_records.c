@@ -36,7 +36,9 @@ static void usage_add_metric(const struct usage_target *by, struct usage_figure 
         cpu_placement_held(by->run, line, by->line(by->session, (uint32_t)figure.value), at_ns);
     if (line && figure.meter >= USAGE_FUTEX_SITE && figure.meter < USAGE_FUTEX_END)
         cpu_placement_futex(by->run, line, (enum usage_futex_fact)figure.meter, figure.value);
-    if (figure.meter >= USAGE_METERS || (figure.thread && !line))
+    bool missing = figure.meter >= USAGE_NO_COUNTER &&
+                   figure.meter < USAGE_NO_COUNTER + USAGE_METERS && !figure.thread;
+    if ((figure.meter >= USAGE_METERS && !missing) || (figure.thread && !line))
         return;
     if (figure.value > INT64_MAX)
         return;

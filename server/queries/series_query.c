@@ -152,7 +152,8 @@ static bool series_query_is_requested(const struct run *run, const struct series
     bool line = r->line_count == 0;
     for (uint32_t i = 0; !line && i < r->line_count; i++)
         line = r->lines[i] == f->thread;
-    return f->count && line && (r->groups & group) &&
+    bool missing = f->meter >= USAGE_NO_COUNTER && f->meter < USAGE_NO_COUNTER + USAGE_METERS;
+    return f->count && line && (r->groups & group) && !missing &&
            (r->threads || !f->thread || group == SERIES_OWN) &&
            (!*r->meter || strcmp(os_metrics_meter(run, f).name, r->meter) == 0);
 }

@@ -164,6 +164,8 @@ struct os_metric_kind os_metrics_meter(const struct run *run, const struct os_me
     };
     if (s->meter < USAGE_METERS)
         return usage[s->meter];
+    if (s->meter >= USAGE_NO_COUNTER && s->meter < USAGE_NO_COUNTER + USAGE_METERS)
+        return usage[s->meter - USAGE_NO_COUNTER];
     if (s->meter == OS_METRICS_HEAP_LIVE)
         return (struct os_metric_kind){"heap_live", "bytes", false, 1};
     if (s->meter == OS_METRICS_HEAP_BLOCKS)

@@ -20,7 +20,8 @@
 
 #define OS_METRICS_POINTS 4096u
 
-/* Codes of metrics; lower codes are those of enum usage_meter. */
+/* Codes of metrics; lower codes are those of enum usage_meter, and USAGE_NO_COUNTER plus one of
+ * them, of which the value is an errno. */
 #define OS_METRICS_HEAP_LIVE 256u   /* bytes that were allocated and not freed */
 #define OS_METRICS_HEAP_BLOCKS 257u /* number of these blocks */
 #define OS_METRICS_OWN 1024u        /* plus the code of a user-defined metric */

@@ -57,9 +57,22 @@ static uint32_t measurement_choice_poll(const struct traced_thread *t, unsigned 
     return wanted;
 }
 
+/* Counters of the process begin when the server has opened them; the program waits for that. */
+static void measurement_choice_await_counters(const struct traced_thread *t)
+{
+    for (unsigned ms = 0; ms < FILE_MS; ms += 2) {
+        uint32_t wanted = atomic_load(&t->queue->wanted);
+        if (!(wanted & WANTED_COUNTERS) || wanted & WANTED_COUNTING)
+            return;
+        nanosleep(&(struct timespec){0, 2000000}, NULL);
+    }
+}
+
 void measurement_choice_await(void)
 {
     const struct traced_thread *t = thread_self();
+    if (t && t->queue && !tracer.server.needs_socket)
+        measurement_choice_await_counters(t);
     bool asks = measurement_wanted_options().asks;
     if ((!file && !asks) || !t || !t->queue || tracer.server.needs_socket)
         return;

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "server/queries/tables/table_query.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ enum usage_column {
     MEAN
 };
 
-static const char sampled[] = "/proc, getrusage";
+static const char sampled[] = "/proc, getrusage, perf_event_open";
 static const struct column_definition usage_table_columns[] = {
     [PROCESS] = {"program", .kind = TABLE_TEXT},
     [THREAD] = {"thread", .kind = TABLE_LINE},
@@ -103,9 +104,35 @@ static struct table_cell usage_table_amount_cell(const char *unit, double value)
     return cell;
 }
 
+static bool usage_table_is_counter(const struct os_metric_series *s)
+{
+    return s->meter >= USAGE_CYCLES && s->meter <= USAGE_CPU_MIGRATIONS;
+}
+
+static bool usage_table_is_missing(const struct os_metric_series *s)
+{
+    return s->meter >= USAGE_NO_COUNTER && s->meter < USAGE_NO_COUNTER + USAGE_METERS;
+}
+
+/* Returns why a counter is not available, by the errno that is its value; static. */
+static const char *usage_table_missing_reason(const struct os_metric_series *s)
+{
+    int64_t error = s->points[s->count - 1].value;
+    return error == ENOENT || error == EOPNOTSUPP || error == ENODEV
+               ? "this machine, or virtual machine, has no such counter"
+           : error == EACCES || error == EPERM
+               ? "not permitted (see perf_event_paranoid in perf_event_open(2))"
+           : error == ECANCELED                 ? "POET_PERF=off"
+           : error == EMFILE || error == ENFILE ? "too many open files"
+                                                : "perf_event_open(2) failed";
+}
+
 static struct table_cell usage_table_source_cell(const struct os_metric_series *s,
                                                  const struct usage_changes *changes)
 {
+    if (usage_table_is_counter(s))
+        return table_cell_text(s->thread ? "perf_event_open(), since the server knew the thread"
+                                         : "perf_event_open()");
     bool end = s->exact && changes->last_ns == s->points[s->count - 1].at_ns;
     if (end)
         return table_cell_text("getrusage() at exit");
@@ -148,6 +175,18 @@ static void add_row(const struct table_view *view, struct result_table *t,
     table_row_line(t, s->thread);
 }
 
+static void usage_table_add_missing(const struct table_view *view, struct result_table *t,
+                                    const struct os_metric_series *s)
+{
+    struct table_cell *c = table_add_row(t, 0, (struct event_id){0});
+    if (!c)
+        return;
+    c[PROCESS] = table_cell_program(view, s->process);
+    c[METER] = table_cell_text(os_metrics_meter(view->run, s).name);
+    c[AMOUNT] = table_cell_text("not available");
+    c[SOURCE] = table_cell_text(usage_table_missing_reason(s));
+}
+
 struct usage_row {
     const struct os_metric_series *series;
 };
@@ -185,14 +224,17 @@ static void usage_table_fill(void *work, const struct table_view *view, struct r
                       sizeof usage_table_columns / sizeof *usage_table_columns);
     for (size_t i = 0; i < n; i++) {
         const struct os_metric_series *s = os_metrics_at(view->run, i);
-        if (s->meter >= USAGE_METERS)
+        if (s->meter >= USAGE_METERS && !usage_table_is_missing(s))
             continue; /* other metrics are in other tables */
         if (s->thread ? threads && table_wants(view, s->thread) : !view->request->line_count)
             rows[kept++].series = s;
     }
     qsort(rows, kept, sizeof *rows, by_place);
     for (size_t i = 0; i < kept; i++)
-        add_row(view, t, rows[i].series);
+        if (usage_table_is_missing(rows[i].series))
+            usage_table_add_missing(view, t, rows[i].series);
+        else
+            add_row(view, t, rows[i].series);
     free(rows);
     table_arrange(t, view->request, NULL);
     if (!kept)
