@@ -9,7 +9,7 @@
 
 /* ---- prefix sums ---- */
 
-#define SPACING 32 /* intervals between two prefix sums */
+#define SPACING 64 /* intervals between two prefix sums */
 #define ROOM ((size_t)32 << 20) /* bytes of sums per doubling of the spacing */
 
 static struct prefix_sums *prefix_sums_for_thread(struct path_difference *paths, uint32_t index)
