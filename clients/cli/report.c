@@ -7,6 +7,7 @@
 #include "clients/cli/html/html_page.h"
 #include "clients/cli/memory.h"
 #include "clients/cli/report_page.h"
+#include "clients/cli/report_predictions.h"
 #include "clients/cli/table_options.h"
 #include "clients/cli/terminal.h"
 #include "clients/connection/stack_frames.h"
@@ -422,6 +423,7 @@ static int report_make_text(const struct table_settings *o, struct command_sourc
     FILE *f = status == EXIT_DONE ? open_memstream(text, &size) : NULL;
     if (f) {
         report_page_write(f, &names, tables, source);
+        report_predictions_write(f, o, subject, source);
         fclose(f);
     }
     for (size_t i = 0; i < REPORT_TABLES; i++)
@@ -578,9 +580,10 @@ static const struct argp argp = {
     .doc = "Print a summary of a run on one page of 80 columns: the diagnosis of deadlocks and "
            "hangs; at most five key findings, those with the largest estimated gain first; where "
            "the time of each thread went; the longest waits and their causes; the critical path; "
-           "each with the command that shows more.  -o FILE.html writes the page and the diagram "
-           "to one self-contained web page, for a bug report.  --all, PDF, JSON and CSV have full "
-           "tables instead: command and duration, deadlocks and hangs, key findings, leaks (if "
+           "potential bugs or, if there are none, orders that no synchronization enforces; each "
+           "with the command that shows more.  -o FILE.html writes the page and the diagram to one "
+           "self-contained web page, for a bug report.  --all, PDF, JSON and CSV have full tables "
+           "instead: command and duration, deadlocks and hangs, key findings, leaks (if "
            "memory was traced), time per thread state, longest waits, top functions (if profiled), "
            "critical path with what-if gains.",
     .children = tables_finding_children};

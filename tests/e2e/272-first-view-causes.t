@@ -77,6 +77,11 @@ until_true finished order.poet
 like "the first view has an order that is not enforced, with both places" "$(view_first order.poet)" \
     'Order not enforced order-violation: .* T:load locked M:lock at load \(order.c:[0-9]+\).* T:use locked M:lock at use \(order.c:[0-9]+\)'
 
+poet report order.poet >report
+like "the report has it as its last section" "$(tail -n 2 report)" \
+    '^Orders not enforced by synchronization +more: poet predict --all order.poet
+  order-violation$'
+
 # ---- receivers that wait for a late sender ----
 cat >late.c <<'C'
 #include <mpi.h>

@@ -32,19 +32,11 @@ static char *some_value(void)
 
 static struct table_request some_request(void)
 {
-<<<<<<< HEAD:tests/unit/test_invalid_tables.c
     static const char *const whats[] = {"states",   "intervals", "tasks",       "created",
                                         "waits",    "knots",     "explanation", "path",
-                                        "findings", "nothing",   "waits",       "explanation"};
+                                        "findings", "nothing",   "waits",       "concurrency"};
     static const char *const bys[] = {"",     "",       "place", "pattern", "object", "site",
-                                      "wait", "thread", "piece", "step",    "absent", "segment"};
-=======
-    static const char *const whats[] = {"states",   "intervals", "tasks", "created",
-                                        "waits",    "knots",     "why",   "path",
-                                        "findings", "nothing",   "waits", "concurrency"};
-    static const char *const bys[] = {"",     "",       "place", "pattern", "object", "site",
-                                      "time", "thread", "piece", "level",   "nobody", "segment"};
->>>>>>> 7acc7720 (states: mark the parallelism as an upper bound where the path slept):tests/unit/test_nonsense.c
+                                      "time", "thread", "piece", "level",   "absent", "segment"};
     static const char *const keys[] = {"event", "object",     "while",   "direct",
                                        "since", "factor",     "free",    "cpus",
                                        "zeros", "no-latency", "nonsense"};

@@ -1,0 +1,57 @@
+#include "clients/cli/report_predictions.h"
+
+#include "base/alloc.h"
+#include "clients/cli/report_page.h"
+#include "clients/connection/finding_text.h"
+
+#include <stdlib.h>
+
+#define EVENTS_MOST 1000000u /* of a longer run it takes seconds */
+
+/* Returns the kinds of the potential bugs of a group, "lock-order-inversion (2), lost-wakeup", in
+ * new memory; NULL if there are none. */
+static char *report_predictions_kinds(const struct result_table *t, unsigned group)
+{
+    unsigned counts[FINDING_KIND_COUNT] = {0};
+    char *text = NULL;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        enum finding_kind kind = t->rows[i].depth ? FINDING_KIND_COUNT : finding_text_kind(t, i);
+        if (kind != FINDING_KIND_COUNT && finding_kinds[kind].group == group)
+            counts[kind]++;
+    }
+    for (unsigned kind = 0; kind < FINDING_KIND_COUNT; kind++) {
+        if (!counts[kind])
+            continue;
+        char *before = text,
+             *number = counts[kind] > 1 ? xasprintf(" (%u)", counts[kind]) : xstrdup("");
+        text = xasprintf("%s%s%s%s", before ? before : "", before ? ", " : "",
+                         finding_kinds[kind].name, number);
+        free(number);
+        free(before);
+    }
+    return text;
+}
+
+void report_predictions_write(FILE *f, const struct table_settings *settings,
+                              struct command_source *subject, const char *source)
+{
+    char key[] = "kinds", all[] = "all";
+    struct table_option chosen[] = {{key, all}, {0}};
+    struct table_section section = {.what = "predict", .options = chosen};
+    struct result_table t = {0};
+    if (settings->from.is || settings->to.is || settings->past_of.line ||
+        subject->source.book.run.events > EVENTS_MOST ||
+        table_request_run(settings, &section, subject, &t) != EXIT_DONE)
+        return;
+    char *bugs = report_predictions_kinds(&t, FINDINGS_OF_PREDICTION),
+         *orders = bugs ? NULL : report_predictions_kinds(&t, FINDINGS_OF_ORDERS);
+    if (bugs)
+        report_line_title(f, "Potential bugs in other schedules", 0, "predict", source);
+    else if (orders)
+        report_line_title(f, "Orders not enforced by synchronization", 0, "predict --all", source);
+    if (bugs || orders)
+        report_line_indent(f, 2, xstrdup(bugs ? bugs : orders));
+    free(bugs);
+    free(orders);
+    result_table_free(&t);
+}
