@@ -89,7 +89,7 @@ static int band_canvas_clamp(double pixel, int most)
     return pixel <= 0 ? 0 : pixel >= most ? most : (int)pixel;
 }
 
-/* Adds a rectangle; of an image, it fills the pixels whose centers are in it. */
+/* Adds a rectangle; of an image, it fills the pixels that have their center in it. */
 static void band_canvas_add(struct band_canvas *c, double x, double y, double width, double height)
 {
     if (!c->image) {
