@@ -125,6 +125,12 @@ static void band_canvas_end(struct band_canvas *c)
     cairo_surface_destroy(c->image);
 }
 
+/* Returns the edge of a pixel of a row, rounded; none is negative. */
+static double state_band_edge(const cairo_rectangle_t *box, double wide, uint32_t pixel)
+{
+    return (double)(int64_t)(box->x + pixel * wide + 0.5);
+}
+
 /* Fills the rectangles of one state, stacked on those of lower states; equal adjacent pixels are
  * one rectangle. */
 static void paint_state(struct band_canvas *canvas, const struct state_band_cell *cells,
@@ -138,7 +144,7 @@ static void paint_state(struct band_canvas *canvas, const struct state_band_cell
         for (end = i + 1; end < pixels; end++)
             if (memcmp(cells[end].share, cells[i].share, sizeof cells[i].share) != 0)
                 break;
-        double x = round(box.x + i * wide), to = round(box.x + end * wide);
+        double x = state_band_edge(&box, wide, i), to = state_band_edge(&box, wide, end);
         if (share > 0)
             band_canvas_add(canvas, x, box.y + box.height * (1 - (below + share) / 255), to - x,
                             box.height * share / 255);
@@ -217,7 +223,7 @@ static void paint_measured_state(struct band_canvas *canvas, const struct state_
             top -= measured[i].share[state_band_measured[k]];
         int share = measured[i].share[state_band_measured[state]];
         share = share < top ? share : top;
-        double x = round(box.x + i * wide), to = round(box.x + (i + 1) * wide);
+        double x = state_band_edge(&box, wide, i), to = state_band_edge(&box, wide, i + 1);
         if (share > 0)
             band_canvas_add(canvas, x, box.y + box.height * (1 - top / 255.0), to - x,
                             box.height * share / 255);
