@@ -35,17 +35,32 @@ static void lock_holds_apply(struct lock_holds *h, const struct order_event *e, 
         h->holders[h->count++] = (struct lock_hold_span){
             .line = e->line, .thread = e->thread, .from_ns = now_ns, .acquired = position};
     } else if ((is->leaves || is->gives) && hold) {
+        h->is_released = true;
         lock_holds_finish(h, hold, now_ns);
+    } else {
+        h->is_signaled |= is->gives;
     }
 }
 
-/* Ends the scan of an object: what is held still is held to the end of the run. */
+/* Returns the end of a hold that was not released: that of the run, which is its last event if the
+ * holder's program exited by itself. */
+static int64_t lock_holds_open_end(const struct lock_holds *h, const struct lock_hold_span *hold)
+{
+    return run_exited(h->run, hold->thread) ? h->run->clock.last_ns
+                                            : interval_cache_until_ns(h->run);
+}
+
+/* Ends the scan of an object: what is held still is held to the end of the run.  A semaphore that
+ * other threads post, and never the one that waited, is not a lock. */
 static void lock_holds_end_object(struct lock_holds *h)
 {
+    if (h->is_signaled && !h->is_released)
+        h->count = 0;
     while (h->count) {
         h->holders[0].open = true;
-        lock_holds_finish(h, &h->holders[0], interval_cache_until_ns(h->run));
+        lock_holds_finish(h, &h->holders[0], lock_holds_open_end(h, &h->holders[0]));
     }
+    h->is_signaled = h->is_released = false;
     h->ordinal = 0;
 }
 

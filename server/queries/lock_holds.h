@@ -25,6 +25,8 @@ struct lock_holds {
     uint64_t ordinal; /* of its next event */
     struct lock_hold_span *holders; /* that hold it now */
     size_t count, room;
+    bool is_released; /* a holder released the object */
+    bool is_signaled; /* a thread released it that did not hold it */
 };
 
 /* Scans about *budget events; returns true once all objects are scanned. */
