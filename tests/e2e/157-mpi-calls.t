@@ -2,7 +2,6 @@
 # Call profiles of MPI programs: MPI_Init and MPI_Finalize have rows, and a note says what the concurrency column
 # covers.
 . "$(dirname "$0")/lib.sh"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 
 if ! command -v mpicc >/dev/null || ! command -v mpirun >/dev/null; then
     skip "MPI is not installed"

@@ -3,8 +3,6 @@
 # programs that are safe without buffers.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_btl_base_warn_component_unused=0
 if ! command -v mpicc >/dev/null || ! command -v mpirun >/dev/null; then
     skip "MPI is not available"
     done_testing

@@ -2,8 +2,7 @@
 # MPI ranks that wait for a late sender, for a late receiver, and for no rank: wait times are those that they measured.
 # Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_mpi_yield_when_idle=1 POET_QUIET=1
+export OMPI_MCA_mpi_yield_when_idle=1 POET_QUIET=1
 start_server -o traces/ -q
 
 # measured WHAT RANKS LIKE

@@ -41,8 +41,6 @@ for name in gate ordered hand later try readers flag after all pool buffer timed
     is "good_$name: no hang is predicted" "$(kinds "good_$name" | grep -v 'early-signal\|atomicity-violation\|order-violation')" ""
 done
 if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-    export OMPI_MCA_btl_base_warn_component_unused=0
     CC=mpicc poetcc -trace -g "$here/bad_any.c" -o bad_any
     ranks() { # ranks NAME SAID: a run of three ranks without a failure, which depends on timing
         rm -f "$1.poet"

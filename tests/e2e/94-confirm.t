@@ -40,8 +40,6 @@ bad_atomic atomicity-violation it exits with status 1; an uncontrolled run exits
 bad_use order-violation is killed by signal 6
 END
 if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-    export OMPI_MCA_btl_base_warn_component_unused=0
     CC=mpicc poetcc -trace -g "$here/bad_any.c" -o bad_any
     poet record -o bad_any.poet -- mpirun -n 3 ./bad_any >out
     until_true finished bad_any.poet

@@ -2,11 +2,8 @@
 #define _GNU_SOURCE
 #include "render/scene.h"
 #include "render/scene_text.h"
-#include "server/queries/run_notifications.h"
-#include "server/queries/window.h"
 #include "tests/bruteforce.h"
-#include "tests/unit/unit.h"
-#include "wire/layout_results.h"
+#include "tests/unit/viewed_window.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,50 +70,6 @@ static struct run *random_run(unsigned seed, uint32_t lines, uint32_t steps)
     return run;
 }
 
-/* A window and the metadata, as a viewer receives them. */
-struct viewed {
-    struct trace_metadata book;
-    struct window_info window;
-};
-
-static void view(struct viewed *v, const struct run *run, struct window_request request)
-{
-    struct encoder out = {0};
-    struct viewer_knowledge known = {0};
-    memset(v, 0, sizeof *v);
-    notify_updates(&out, run, &known);
-    struct window_job *job = window_begin(run, &request, NULL);
-    while (!window_step(job, 1000))
-        ;
-    struct response reply = {&out, 1, 0};
-    window_put(job, &reply);
-    window_free(job);
-    for (size_t at = 0; at < out.size;) {
-        unsigned type;
-        size_t length;
-        const char *error;
-        assert_int_equal(frame_read(out.data + at, out.size - at, SIZE_MAX, &type, &length, &error),
-                         1);
-        struct decoder in = decoder_init(out.data + at + MESSAGE_FRAME_BYTES, length);
-        struct response_chunk answer;
-        if (type == MESSAGE_RESPONSE) {
-            decode_response_chunk(&in, &answer);
-            decode_window(&in, &v->window);
-        } else {
-            assert_true(metadata_update(&v->book, type, &in));
-        }
-        assert_null(in.error);
-        at += MESSAGE_FRAME_BYTES + length;
-    }
-    encoder_free(&out);
-}
-
-static void view_free(struct viewed *v)
-{
-    window_info_free(&v->window);
-    metadata_free(&v->book);
-}
-
 struct box {
     double x0, y0, x1, y1;
 };
@@ -161,12 +114,13 @@ static void no_label_meets_anything(void **state)
         uint32_t lines = sizes[n % 3];
         struct run *run = random_run(n + 1, lines, lines == 300 ? 600 : 200);
         uint64_t count = order_count(run->order);
-        struct viewed v;
-        view(&v, run,
-             (struct window_request){.anchor = ANCHOR_POSITION,
-                                     .position = execution_random(&random, (uint32_t)count),
-                                     .from = (int32_t)execution_random(&random, 40) - 20,
-                                     .columns = 1 + execution_random(&random, 60)});
+        struct viewed_window v;
+        viewed_window_receive(
+            &v, run,
+            (struct window_request){.anchor = ANCHOR_POSITION,
+                                    .position = execution_random(&random, (uint32_t)count),
+                                    .from = (int32_t)execution_random(&random, 40) - 20,
+                                    .columns = 1 + execution_random(&random, 60)});
         struct scene *s = scene_build(&v.window, &v.book, &(struct scene_options){0});
         for (uint32_t i = 0; i < s->text_count; i++) {
             struct box text = of_text(&s->texts[i]);
@@ -182,7 +136,7 @@ static void no_label_meets_anything(void **state)
                              s->texts[k].text);
         }
         scene_free(s);
-        view_free(&v);
+        viewed_window_free(&v);
         run_free(run);
     }
 }
@@ -206,14 +160,14 @@ static void an_edge_is_an_anchor(void **state)
         unsigned random = n + 1;
         struct run *run = random_run(n + 1, sizes[n % 3], 300);
         uint64_t count = order_count(run->order);
-        struct viewed v, again;
+        struct viewed_window v, again;
         bool right = n % 4 >= 2; /* of the two edges */
         struct window_request r = {.anchor = ANCHOR_POSITION,
                                    .position = execution_random(&random, (uint32_t)count),
                                    .columns = 1 + execution_random(&random, 60)};
         r.from = (int32_t)execution_random(&random, 20);
         r.from = right ? -(int32_t)r.columns - r.from : r.from;
-        view(&v, run, r);
+        viewed_window_receive(&v, run, r);
         struct layout_move *moves = calloc(v.window.row_count + 1, sizeof *moves);
         uint64_t least = count, greatest = 0;
         for (uint32_t i = 0; i < v.window.event_count; i++) {
@@ -226,13 +180,13 @@ static void an_edge_is_an_anchor(void **state)
             moves[i] = (struct layout_move){row->line, true, (int64_t)row->left};
             moves[i].events += right ? (int64_t)shown_of(&v.window, row->line) : 0;
         }
-        view(&again, run,
-             (struct window_request){.anchor = ANCHOR_POSITION,
-                                     .position = right ? greatest : least,
-                                     .columns = r.columns,
-                                     .from = right ? -(int32_t)r.columns : 0,
-                                     .moves = moves,
-                                     .move_count = v.window.row_count});
+        viewed_window_receive(&again, run,
+                              (struct window_request){.anchor = ANCHOR_POSITION,
+                                                      .position = right ? greatest : least,
+                                                      .columns = r.columns,
+                                                      .from = right ? -(int32_t)r.columns : 0,
+                                                      .moves = moves,
+                                                      .move_count = v.window.row_count});
         if (v.window.event_count) {
             if (again.window.event_count != v.window.event_count)
                 fail_msg("case %u: %u events, not %u", n, again.window.event_count,
@@ -244,8 +198,8 @@ static void an_edge_is_an_anchor(void **state)
             }
         }
         events += v.window.event_count;
-        view_free(&v);
-        view_free(&again);
+        viewed_window_free(&v);
+        viewed_window_free(&again);
         run_free(run);
     }
     assert_true(events > 10000);
@@ -260,24 +214,24 @@ static void order_through_hidden_lines_is_order(void **state)
     for (unsigned n = 0; n < 200; n++) {
         unsigned random = n + 1;
         struct run *run = random_run(n + 1, 12, 300);
-        struct viewed v;
+        struct viewed_window v;
         uint32_t *rows = calloc(12, sizeof *rows), count = 0;
         for (uint32_t line = 1; line <= 12; line++)
             if (n % 10 == 0 || execution_random(&random, 2))
                 rows[count++] = line;
-        view(&v, run,
-             (struct window_request){.anchor = ANCHOR_START,
-                                     .columns = 100,
-                                     .rows = rows,
-                                     .joined = calloc(12, 1),
-                                     .row_count = count});
+        viewed_window_receive(&v, run,
+                              (struct window_request){.anchor = ANCHOR_START,
+                                                      .columns = 100,
+                                                      .rows = rows,
+                                                      .joined = calloc(12, 1),
+                                                      .row_count = count});
         if (n % 10 == 0)
             assert_int_equal(v.window.via_count, 0);
         for (uint32_t i = 0; count && i < v.window.via_count; i++)
             assert_int_equal(order_compare(run->order, v.window.vias[i].from, v.window.vias[i].to),
                              ORDER_BEFORE);
         found += v.window.via_count;
-        view_free(&v);
+        viewed_window_free(&v);
         run_free(run);
     }
     assert_true(found > 1000);
@@ -338,8 +292,8 @@ static void scenes_are_as_they_were(void **state)
         {"random-middle", {.anchor = ANCHOR_FRACTION, .fraction = 0.5, .from = -8, .columns = 16}}};
     struct run *run = random_run(4, 5, 60);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct viewed v;
-        view(&v, run, cases[i].request);
+        struct viewed_window v;
+        viewed_window_receive(&v, run, cases[i].request);
         struct scene *s = scene_build(&v.window, &v.book,
                                       &(struct scene_options){.title = "random", .legend = true});
         golden_scene(cases[i].name, s);
@@ -347,7 +301,7 @@ static void scenes_are_as_they_were(void **state)
         golden_terminal(cases[i].name, "-ascii", s, &v.book,
                         (struct text_options){.ascii = true, .width = 60});
         scene_free(s);
-        view_free(&v);
+        viewed_window_free(&v);
     }
     run_free(run);
 }

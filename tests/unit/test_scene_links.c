@@ -3,11 +3,8 @@
 #define _GNU_SOURCE
 #include "render/scene.h"
 #include "render/scene_text.h"
-#include "server/queries/run_notifications.h"
-#include "server/queries/window.h"
 #include "tests/bruteforce.h"
-#include "tests/unit/unit.h"
-#include "wire/layout_results.h"
+#include "tests/unit/viewed_window.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -122,51 +119,6 @@ static void wake(struct play *p, uint32_t t, struct event_id signal)
     act(p, t, p->in[t], "wake", signal);
 }
 
-/* ---- as a viewer receives it ---- */
-
-struct viewed {
-    struct trace_metadata book;
-    struct window_info window;
-};
-
-static void view(struct viewed *v, const struct run *run, struct window_request request)
-{
-    struct encoder out = {0};
-    struct viewer_knowledge known = {0};
-    memset(v, 0, sizeof *v);
-    notify_updates(&out, run, &known);
-    struct window_job *job = window_begin(run, &request, NULL);
-    while (!window_step(job, 1000))
-        ;
-    struct response reply = {&out, 1, 0};
-    window_put(job, &reply);
-    window_free(job);
-    for (size_t at = 0; at < out.size;) {
-        unsigned type;
-        size_t length;
-        const char *error;
-        assert_int_equal(frame_read(out.data + at, out.size - at, SIZE_MAX, &type, &length, &error),
-                         1);
-        struct decoder in = decoder_init(out.data + at + MESSAGE_FRAME_BYTES, length);
-        struct response_chunk answer;
-        if (type == MESSAGE_RESPONSE) {
-            decode_response_chunk(&in, &answer);
-            decode_window(&in, &v->window);
-        } else {
-            assert_true(metadata_update(&v->book, type, &in));
-        }
-        assert_null(in.error);
-        at += MESSAGE_FRAME_BYTES + length;
-    }
-    encoder_free(&out);
-}
-
-static void view_free(struct viewed *v)
-{
-    window_info_free(&v->window);
-    metadata_free(&v->book);
-}
-
 /* Returns a random run: each thread does something that is possible. */
 static struct run *random_play(unsigned seed, unsigned steps)
 {
@@ -237,13 +189,14 @@ static void what_is_told_of_a_window_is_so(void **state)
     for (unsigned n = 0; n < 300; n++) {
         struct run *run = random_play(n + 1, 200);
         unsigned random = n + 1;
-        struct viewed v;
-        view(&v, run,
-             (struct window_request){
-                 .anchor = ANCHOR_POSITION,
-                 .position = execution_random(&random, (uint32_t)order_count(run->order)),
-                 .from = (int32_t)execution_random(&random, 20) - 10,
-                 .columns = 1 + execution_random(&random, 40)});
+        struct viewed_window v;
+        viewed_window_receive(
+            &v, run,
+            (struct window_request){
+                .anchor = ANCHOR_POSITION,
+                .position = execution_random(&random, (uint32_t)order_count(run->order)),
+                .from = (int32_t)execution_random(&random, 20) - 10,
+                .columns = 1 + execution_random(&random, 40)});
         const struct window_info *w = &v.window;
         for (uint32_t i = 0; i < w->placement_count; i++) {
             struct event_id wanted = plain_last(run, w, w->placements[i].thread);
@@ -260,7 +213,7 @@ static void what_is_told_of_a_window_is_so(void **state)
         }
         stays += w->placement_count;
         edges += w->edge_count;
-        view_free(&v);
+        viewed_window_free(&v);
         run_free(run);
     }
     assert_true(stays > 500 && edges > 500);
@@ -326,8 +279,8 @@ static void a_blocked_thread_is_seen_on_its_own_row(void **state)
 {
     (void)state;
     struct run *run = small_play();
-    struct viewed v;
-    view(&v, run, (struct window_request){.anchor = ANCHOR_START, .columns = 40});
+    struct viewed_window v;
+    viewed_window_receive(&v, run, (struct window_request){.anchor = ANCHOR_START, .columns = 40});
     struct scene *s = scene_build(&v.window, &v.book,
                                   &(struct scene_options){.order_arrows = true, .legend = true});
     assert_string_equal(styles_of(s, 0), "sawass"); /* runs, is away, waits, is back */
@@ -344,7 +297,7 @@ static void a_blocked_thread_is_seen_on_its_own_row(void **state)
         last = s->segments[i].row == 2 ? &s->segments[i] : last;
     assert_true(last->lasts && last->on == THREADS + 1 && last->about == CONDITION);
     scene_free(s);
-    view_free(&v);
+    viewed_window_free(&v);
     run_free(run);
 }
 
@@ -353,8 +306,9 @@ static void nothing_moves_for_dotted_arrows(void **state)
     (void)state;
     for (unsigned n = 0; n < 50; n++) {
         struct run *run = random_play(n + 1, 120);
-        struct viewed v;
-        view(&v, run, (struct window_request){.anchor = ANCHOR_START, .columns = 30});
+        struct viewed_window v;
+        viewed_window_receive(&v, run,
+                              (struct window_request){.anchor = ANCHOR_START, .columns = 30});
         struct scene *with = scene_build(&v.window, &v.book,
                                          &(struct scene_options){.order_arrows = true}),
                      *without = scene_build(&v.window, &v.book, &(struct scene_options){0});
@@ -367,7 +321,7 @@ static void nothing_moves_for_dotted_arrows(void **state)
         assert_int_equal(with->text_count, without->text_count);
         scene_free(with);
         scene_free(without);
-        view_free(&v);
+        viewed_window_free(&v);
         run_free(run);
     }
 }
@@ -377,14 +331,15 @@ static void the_left_edge_is_no_change(void **state)
 {
     (void)state;
     struct run *run = small_play();
-    struct viewed v;
+    struct viewed_window v;
     struct event_id leave = {THREADS + 1, 4}; /* t1 has waited and was woken */
-    view(&v, run, (struct window_request){.anchor = ANCHOR_EVENT, .event = leave, .columns = 40});
+    viewed_window_receive(
+        &v, run, (struct window_request){.anchor = ANCHOR_EVENT, .event = leave, .columns = 40});
     struct scene *s = scene_build(&v.window, &v.book, &(struct scene_options){0});
     assert_string_equal(styles_of(s, 0), "ass"); /* in the monitor, back */
     assert_string_equal(styles_of(s, 1), ""); /* ended */
     scene_free(s);
-    view_free(&v);
+    viewed_window_free(&v);
     run_free(run);
 }
 
@@ -393,19 +348,20 @@ static void it_waits_on_a_line_that_is_not_shown(void **state)
 {
     (void)state;
     struct run *run = small_play();
-    struct viewed v;
+    struct viewed_window v;
     uint32_t rows[] = {1, 2, 3};
-    view(&v, run,
-         (struct window_request){.anchor = ANCHOR_START,
-                                 .columns = 40,
-                                 .rows = memcpy(malloc(sizeof rows), rows, sizeof rows),
-                                 .joined = calloc(3, 1),
-                                 .row_count = 3});
+    viewed_window_receive(
+        &v, run,
+        (struct window_request){.anchor = ANCHOR_START,
+                                .columns = 40,
+                                .rows = memcpy(malloc(sizeof rows), rows, sizeof rows),
+                                .joined = calloc(3, 1),
+                                .row_count = 3});
     struct scene *s = scene_build(&v.window, &v.book, &(struct scene_options){0});
     assert_string_equal(styles_of(s, 2), "sw");
     assert_int_equal(said(s, "waits for Q:more"), 1);
     scene_free(s);
-    view_free(&v);
+    viewed_window_free(&v);
     run_free(run);
 }
 
@@ -413,10 +369,10 @@ static void the_terminal_says_it_too(void **state)
 {
     (void)state;
     struct run *run = small_play();
-    struct viewed v;
+    struct viewed_window v;
     char *text = NULL;
     size_t size;
-    view(&v, run, (struct window_request){.anchor = ANCHOR_START, .columns = 40});
+    viewed_window_receive(&v, run, (struct window_request){.anchor = ANCHOR_START, .columns = 40});
     struct scene *s =
         scene_build(&v.window, &v.book, &(struct scene_options){.order_arrows = true});
     FILE *f = open_memstream(&text, &size);
@@ -427,7 +383,7 @@ static void the_terminal_says_it_too(void **state)
     assert_non_null(strstr(text, "··╍╍"));
     free(text);
     scene_free(s);
-    view_free(&v);
+    viewed_window_free(&v);
     run_free(run);
 }
 

@@ -29,12 +29,12 @@
 #undef UNTRACED_SITE
 #define UNTRACED_SITE site_of_lock
 
-/* Records a release that corrects the state: the critical section of another thread ends here. */
-static void mutex_record_consistent(struct traced_thread *t, struct trace_line *line,
-                                    uintptr_t site, const char *text)
+/* Records an acquisition or a release that was not traced itself, with the text that says why. */
+static void mutex_record_inferred(struct traced_thread *t, uint16_t shape, struct trace_line *line,
+                                  uintptr_t site, const char *text)
 {
     record_write(t,
-                 &(struct record){.shape = SHAPE_LEAVE,
+                 &(struct record){.shape = shape,
                                   .flags = SLOT_TEXT,
                                   .a = thread_place(t),
                                   .b = line,
@@ -57,8 +57,8 @@ static inline void record_entered(struct traced_thread *t, struct sync_object *o
     bool elsewhere = died && atomic_load_explicit(&line->remote, memory_order_relaxed);
     hidden_use_check(o, t, true);
     if (UNLIKELY(o->held || elsewhere))
-        mutex_record_consistent(t, line, site,
-                                died ? "owner died" : "release by the previous owner not traced");
+        mutex_record_inferred(t, SHAPE_LEAVE, line, site,
+                              died ? "owner died" : "release by the previous owner not traced");
     o->held = true;
     o->visit++;
     record_pair(t, requested ? SHAPE_ENTER : SHAPE_LOCK, thread_place(t), requested ? 1 : 2, line,
@@ -299,7 +299,6 @@ static unsigned mutex_depth(const pthread_mutex_t *m)
  * this one, too. */
 struct object_hold *mutex_held(uintptr_t site, struct traced_thread *t, pthread_mutex_t *m)
 {
-    static const char text[] = "lock not traced";
     struct sync_object *o = is_mine(m) ? sync_object_get(m, SYNC_MUTEX) : NULL;
     struct trace_line *line = o ? sync_object_line(t, o, false) : NULL;
     if (line && !sync_object_is_marked(o))
@@ -308,20 +307,11 @@ struct object_hold *mutex_held(uintptr_t site, struct traced_thread *t, pthread_
         return NULL;
     hidden_use_check(o, t, true);
     if (o->held)
-        mutex_record_consistent(t, line, site, "release by the previous owner not traced");
+        mutex_record_inferred(t, SHAPE_LEAVE, line, site,
+                              "release by the previous owner not traced");
     o->held = true;
     o->visit++;
-    record_write(t,
-                 &(struct record){.shape = SHAPE_ENTER,
-                                  .flags = SLOT_TEXT,
-                                  .a = thread_place(t),
-                                  .b = line,
-                                  .take_a = 1,
-                                  .take_b = 1,
-                                  .site = site,
-                                  .payload = text,
-                                  .payload_bytes = sizeof text - 1},
-                 NULL);
+    mutex_record_inferred(t, SHAPE_ENTER, line, site, "lock not traced");
     record_mark_nonempty();
     struct object_hold *hold = thread_push(t, o, line);
     if (hold)
@@ -393,7 +383,8 @@ static __attribute__((noinline)) void mutex_release_other(struct traced_thread *
                sync_object_is_marked(o) && mutex_may_be_released_by_others(lock, kind)) {
         o->visit++; /* the hold of the thread that acquired it is stale now */
         o->held = false;
-        mutex_record_consistent(t, &o->line, site, "unlocked by a thread that is not the owner");
+        mutex_record_inferred(t, SHAPE_LEAVE, &o->line, site,
+                              "unlocked by a thread that is not the owner");
     } else if ((!site || kind == SYNC_SPIN_LOCK || (o && atomic_load(&o->missed))) &&
                may_be_unlocked(lock, kind) && (o = hidden_use_object(lock, kind)) != NULL) {
         hidden_use_release(o);
