@@ -1,7 +1,7 @@
 #include "render/curves.h"
 
 #include "base/alloc.h"
-#include "base/time_units.h"
+#include "base/units.h"
 #include "render/scene_times.h"
 #include "render/text_cache.h"
 
@@ -271,11 +271,9 @@ static double round_step(double least)
 
 static void set_bytes(struct curve_ruler *r, double most, bool grows)
 {
-    static const char *const sizes[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    unsigned k = 0;
-    for (r->per = 1; most / r->per >= 1024 && k < 5; k++)
-        r->per *= 1024;
-    snprintf(r->unit, sizeof r->unit, "%s%s", sizes[k], grows ? "/s" : "");
+    struct byte_unit unit = byte_unit_for(most, 1024);
+    r->per = unit.bytes;
+    snprintf(r->unit, sizeof r->unit, "%s%s", unit.name, grows ? "/s" : "");
 }
 
 static void set_time(struct curve_ruler *r, double most, const struct curve_panel *p)

@@ -1,7 +1,7 @@
 #include "render/scene_builder.h"
 
 #include "base/alloc.h"
-#include "base/time_units.h"
+#include "base/units.h"
 #include "render/scene_times.h"
 
 #include <stdlib.h>

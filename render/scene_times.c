@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/lower_bound.h"
-#include "base/time_units.h"
+#include "base/units.h"
 #include "render/scene_builder.h"
 #include "wire/event_types.h"
 

@@ -364,7 +364,10 @@ static int divergence_print_comparison(struct divergence_state *c, const char *f
     return EXIT_DONE;
 }
 
-int divergence_compare(const struct divergence *apart, const char *file, bool quiet)
+/* Prints the divergence on standard output, unless quiet, and writes the diagram unless file is
+ * NULL. Returns 0 if all events are equal, 1 if not, 2 if the runs cannot be compared, or the
+ * diagram cannot be written. */
+static int divergence_compare(const struct divergence *apart, const char *file, bool quiet)
 {
     struct divergence_state c = {.apart = apart, .prints = !quiet};
     int status = divergence_open(&c) ? divergence_print_comparison(&c, file) : EXIT_TROUBLE;

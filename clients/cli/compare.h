@@ -21,9 +21,5 @@ struct divergence {
 bool divergence_format_is_supported(const struct command *command, const char *file);
 /* Writes the diagram, or reports why there is none. Returns an exit status. */
 int divergence_draw(const struct divergence *apart, const char *file);
-/* Prints the divergence on standard output, unless quiet, and writes the diagram unless file is
- * NULL. Returns 0 if all events are equal, 1 if not, 2 if the runs cannot be compared, or the
- * diagram cannot be written. */
-int divergence_compare(const struct divergence *apart, const char *file, bool quiet);
 
 #endif

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 #include "clients/cli/logtime.h"
-#include "base/time_units.h"
+#include "base/units.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -18,7 +18,9 @@ bool call_groups_have_categories(const struct trace_metadata *book)
     return false;
 }
 
-uint8_t call_groups_category(const struct table_names *names, const struct table_cell *cell)
+/* Returns the enum target_category of a cell with a place or a name; CATEGORY_NONE if none is
+ * assigned. */
+static uint8_t call_groups_category(const struct table_names *names, const struct table_cell *cell)
 {
     struct table_place place = cell->place;
     const char *text = cell->is == CELL_NAME

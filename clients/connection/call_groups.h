@@ -10,9 +10,6 @@
 
 /* Returns whether any description of the run assigns categories to functions. */
 bool call_groups_have_categories(const struct trace_metadata *book);
-/* Returns the enum target_category of a cell with a place or a name; CATEGORY_NONE if none is
- * assigned. */
-uint8_t call_groups_category(const struct table_names *names, const struct table_cell *cell);
 /* Returns the value of the option "category" of a table; calls: the table of that name, by
  * function. New memory; NULL if no function has a category. */
 char *call_groups_category_option(const struct table_names *names,

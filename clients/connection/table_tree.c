@@ -47,7 +47,9 @@ uint32_t table_tree_icicle_column(const struct result_table *t, const char *want
     return table_tree_icicle_column_has_values(t, column) ? column : t->column_count;
 }
 
-bool table_tree_icicle_is_own(const struct result_table *t, uint32_t column)
+/* Returns whether a column has each row's own value (self, net, cpu, calls), which excludes the
+ * rows below it; in other columns values include them. */
+static bool table_tree_icicle_is_own(const struct result_table *t, uint32_t column)
 {
     static const char *const own[] = {"self_ns",    "net_ns",      "cpu_ns", "calls",
                                       "concurrent", "overhead_ns", NULL};

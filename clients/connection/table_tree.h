@@ -10,9 +10,6 @@
 /* Returns the column for the widths: `wanted`, or the first nonempty one of the usual ones
  * (total_ns, waited_ns, unfreed_bytes, calls); column_count if there is none, or it is empty. */
 uint32_t table_tree_icicle_column(const struct result_table *table, const char *wanted);
-/* Returns whether a column has each row's own value (self, net, cpu, calls), which excludes the
- * rows below it; in other columns values include them. */
-bool table_tree_icicle_is_own(const struct result_table *table, uint32_t column);
 void table_tree_icicle_make(struct icicle_layout *boxes, const struct table_names *names,
                             const struct result_table *table, uint32_t column);
 

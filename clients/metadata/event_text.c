@@ -2,7 +2,7 @@
 #include "clients/metadata/event_text.h"
 
 #include "base/alloc.h"
-#include "base/time_units.h"
+#include "base/units.h"
 #include "wire/annotation_text.h"
 #include "wire/thread_state_names.h"
 

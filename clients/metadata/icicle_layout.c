@@ -1,6 +1,7 @@
 #include "clients/metadata/icicle_layout.h"
 
 #include "base/alloc.h"
+#include "base/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -205,14 +206,10 @@ char *icicle_layout_path(const struct icicle_layout *b, uint32_t node)
 
 void icicle_layout_bytes(int64_t bytes, char *text, size_t room)
 {
-    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
-    double value = (double)bytes / 1024;
-    unsigned k = 0;
-    if (bytes < 10240) {
+    struct byte_unit unit = byte_unit_for((double)bytes, 10240);
+    double value = (double)bytes / unit.bytes;
+    if (unit.bytes > 1)
+        snprintf(text, room, "%.*f %s", value == floor(value) ? 0 : 1, value, unit.name);
+    else
         snprintf(text, room, "%lld byte%s", (long long)bytes, bytes == 1 ? "" : "s");
-        return;
-    }
-    for (; value >= 10240 && k < 4; k++)
-        value /= 1024;
-    snprintf(text, room, "%.*f %s", value == floor(value) ? 0 : 1, value, units[k]);
 }

@@ -258,7 +258,9 @@ static bool object_has_glibc(const struct snapshot *s)
     return false;
 }
 
-bool glibc_object_is_known(const struct snapshot *s, const struct snapshot_thread *t)
+/* Returns whether glibc's number of a thread, in the memory at its thread pointer, is the kernel's:
+ * else its owners mean nothing. If the pointer is unknown, returns whether glibc is mapped. */
+static bool glibc_object_is_known(const struct snapshot *s, const struct snapshot_thread *t)
 {
     uint32_t number;
     if (!t->registers.thread_pointer)

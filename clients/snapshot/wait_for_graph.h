@@ -66,9 +66,6 @@ int64_t glibc_object_call(const struct snapshot_thread *thread, const struct thr
  * application's has its address in its registers or its part of the stack. */
 bool glibc_object_runs_once(const struct snapshot *snapshot, const struct thread_stack *stack,
                             struct symbolizer *sites, uint64_t address);
-/* Returns whether glibc's number of a thread, in the memory at its thread pointer, is the kernel's:
- * else its owners mean nothing. If the pointer is unknown, returns whether glibc is mapped. */
-bool glibc_object_is_known(const struct snapshot *snapshot, const struct snapshot_thread *thread);
 
 const char *wait_kind_letter(enum wait_kind kind);
 const char *wait_kind_word(enum wait_kind kind);

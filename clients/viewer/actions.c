@@ -373,7 +373,7 @@ const struct action action_table[] = {
     {"Analyze", "range-copy", "Copy range as command", "", time_range_copy, NULL},
     {"Analyze", "range-link", "Copy command that opens this range", "", time_range_copy_link, NULL},
     {"Analyze", "range-clear", "Clear range and cursors", "", do_range_clear, NULL},
-    {"Analyze", "cursor", "Place cursor at selected event; two measure", "m",
+    {"Analyze", "cursor", "Place cursor at selected event (two cursors measure)", "m",
      time_range_place_cursor_at_event, NULL},
     {"Analyze", "note", "Add note…", "<Control>d", prompt_note, NULL},
     {"Analyze", "find-site", "Find events from this call site", "", search_panel_site, NULL},

@@ -79,8 +79,6 @@ void icicle_view_highlight(struct icicle_widget *boxed, const char *text); /* ""
 /* of the table; does not call `selected` */
 void icicle_view_select(struct icicle_widget *boxed, int row);
 void icicle_view_enter(struct icicle_widget *boxed); /* the selected one */
-/* returns false if the root is already shown */
-bool icicle_view_go_up(struct icicle_widget *boxed);
 /* Prints one line per box: depth, share of the width in 1/1000, path, amount, * before the selected
  * one; for tests. */
 void icicle_view_print(struct icicle_widget *boxed, FILE *f);

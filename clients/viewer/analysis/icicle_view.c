@@ -295,7 +295,8 @@ void icicle_view_enter(struct icicle_widget *b)
     icicle_zoom_into(b, is_node(b, b->selected) ? b->selected : 0);
 }
 
-bool icicle_view_go_up(struct icicle_widget *b)
+/* Returns false if the root is already shown. */
+static bool icicle_view_go_up(struct icicle_widget *b)
 {
     if (!b->top || !is_node(b, b->top))
         return false;

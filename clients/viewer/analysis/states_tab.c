@@ -216,13 +216,13 @@ static GtkWidget *overview_states_create(struct view *view)
     return scrolled;
 }
 
-GtkWidget *overview_states_widget(struct view *view)
+static GtkWidget *overview_states_widget(struct view *view)
 {
     GtkWidget *made = g_object_get_data(G_OBJECT(view->window), "shares");
     return made ? made : overview_states_create(view);
 }
 
-void overview_states_on_notification(struct view *view, enum notification what)
+static void overview_states_on_notification(struct view *view, enum notification what)
 {
     const struct state_bands *lives = measured_states_of(view);
     int n = 0;

@@ -12,8 +12,6 @@
 struct view;
 
 bool overview_states_are_shown(const struct view *view); /* whether the diagram shows state bands */
-GtkWidget *overview_states_widget(struct view *view);
-void overview_states_on_notification(struct view *view, enum notification what);
 /* Prints "row 3 T:main created 0.0 runnable 0.1 ...": pixels by state, as in band_rows.h; for
  * tests. */
 void overview_states_print(struct view *view, FILE *f);

@@ -111,8 +111,8 @@ static GtkWidget *threads_tab_create_controls(struct view *view)
     tab_controls_add_action(view, "threads-to-event", NULL, g_variant_new_boolean(FALSE),
                             G_CALLBACK(on_to_event));
     gtk_actionable_set_action_name(GTK_ACTIONABLE(to_event), "win.threads-to-event");
-    gtk_widget_set_tooltip_text(to_event, "What there was when the event selected in the diagram "
-                                          "occurred, instead of now or at the end");
+    gtk_widget_set_tooltip_text(to_event, "Show the threads as they were at the event selected in "
+                                          "the diagram, instead of now or at the end");
     gtk_widget_add_css_class(s->until, "dim-label");
     gtk_box_append(GTK_BOX(row), tab_controls_forms("threads-form", threads_tab_forms,
                                                     G_N_ELEMENTS(threads_tab_forms)));

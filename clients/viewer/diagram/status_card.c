@@ -1,6 +1,6 @@
 #include "clients/viewer/diagram/status_card.h"
 
-#include "base/time_units.h"
+#include "base/units.h"
 #include "clients/metadata/event_text.h"
 #include "clients/symbols/symbolizer.h"
 #include "clients/viewer/state/scene_cache.h"

@@ -1,7 +1,7 @@
 #include "clients/viewer/diagram/wait_cause.h"
 
 #include "base/alloc.h"
-#include "base/time_units.h"
+#include "base/units.h"
 #include "clients/connection/result_table.h"
 #include "clients/viewer/diagram/go_to.h"
 #include "clients/viewer/diagram/viewer.h"

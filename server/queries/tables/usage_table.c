@@ -3,6 +3,7 @@
 #include "server/run/metrics.h"
 
 #include "base/alloc.h"
+#include "base/units.h"
 #include "server/queries/tables/table_query.h"
 
 #include <errno.h>
@@ -85,17 +86,12 @@ static struct usage_changes usage_table_changes_of(const struct os_metric_series
 
 static struct table_cell usage_table_amount_cell(const char *unit, double value)
 {
-    static const char *const sizes[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     char *text;
     if (strcmp(unit, "ns") == 0) {
         text = xasprintf("%.3f s", value / 1e9);
     } else if (strcmp(unit, "bytes") == 0) {
-        size_t k = 0;
-        while (value >= 1024 && k + 1 < sizeof sizes / sizeof *sizes) {
-            value /= 1024;
-            k++;
-        }
-        text = xasprintf(k ? "%.1f %s" : "%.0f %s", value, sizes[k]);
+        struct byte_unit size = byte_unit_for(value, 1024);
+        text = xasprintf(size.bytes > 1 ? "%.1f %s" : "%.0f %s", value / size.bytes, size.name);
     } else {
         text = xasprintf("%.0f", value);
     }

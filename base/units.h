@@ -1,6 +1,6 @@
-/* Units of time. */
-#ifndef BASE_TIME_UNITS_H
-#define BASE_TIME_UNITS_H
+/* Units of time and of memory. */
+#ifndef BASE_UNITS_H
+#define BASE_UNITS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +29,21 @@ static inline int64_t time_unit_named_ns(const char *name)
         if (strcmp(name, time_units[u].name) == 0)
             return time_units[u].ns;
     return strcmp(name, "us") == 0 ? 1000 : 0;
+}
+
+struct byte_unit {
+    const char *name;
+    double bytes;
+};
+
+/* Returns the smallest unit of which an amount is less than `limit`, such as 1024; else EiB. */
+static inline struct byte_unit byte_unit_for(double bytes, double limit)
+{
+    static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    struct byte_unit unit = {names[0], 1};
+    for (size_t u = 1; u < sizeof names / sizeof *names && bytes / unit.bytes >= limit; u++)
+        unit = (struct byte_unit){names[u], unit.bytes * 1024};
+    return unit;
 }
 
 #endif
