@@ -132,6 +132,7 @@ struct target_event {
     bool waits_checked; /* as it was when recorded: the rules use this */
     bool releases; /* and the thread releases the line meanwhile, so that others can enter it */
     bool timed; /* or until a timeout */
+    bool begins_process; /* the message with which another process, or program, begins */
     bool awaits_child; /* it waits for the end of a process that its own process created */
     uint8_t role; /* an enum target_role */
     bool rests; /* waits for work, as is normal for its thread: no diagnosis is based on it */

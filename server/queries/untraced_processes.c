@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "server/run/run_processes.h"
+#include "server/run/untraced_reasons.h"
 
 #include <stdlib.h>
 
@@ -19,8 +20,18 @@ static bool untraced_processes_learn_type(struct untraced_processes *u, uint32_t
     return true;
 }
 
-/* Examines how the processes of the run began.  If there is only one, it is not known by which type
- * of message others would. */
+/* Learns the types by their description, for a run of one process: a thread of it has line 1. */
+static void untraced_processes_learn_described(struct untraced_processes *u, const struct run *run)
+{
+    for (uint32_t type = 1; type <= run->types.count; type++) {
+        const struct target_event *look = run_event_type(run, 1, type, RELATION_SEND);
+        if (look && look->begins_process)
+            u->some |= !untraced_processes_learn_type(u, type);
+    }
+}
+
+/* Examines how the processes of the run began.  If there is only one, the description says with
+ * which messages others would. */
 static void untraced_processes_begin(struct untraced_processes *u, const struct run *run)
 {
     u->begun = true;
@@ -32,7 +43,11 @@ static void untraced_processes_begin(struct untraced_processes *u, const struct 
         u->received++;
         u->some |= !untraced_processes_learn_type(u, order_event(run->order, from).type);
     }
-    u->some |= u->received == 0 || run->processes.count != u->received + 1;
+    u->some |= run->processes.count != u->received + 1;
+    if (u->received)
+        return;
+    u->some |= untraced_reasons_some(run);
+    untraced_processes_learn_described(u, run);
 }
 
 static void untraced_processes_note_receive(void *received, uint64_t receive)

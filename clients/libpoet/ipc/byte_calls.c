@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -85,11 +86,27 @@ static bool byte_call_waits_for_all(int fd, int flags)
     return !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK);
 }
 
-/* Returns whether a pipe that has some space has less than that: poll() finds a free page. */
+/* Returns the size of the send buffer of a Unix socket; -1: it is another descriptor. */
+static int byte_call_unix_room(int fd)
+{
+    int domain = 0, room = -1;
+    socklen_t size = sizeof domain, room_size = sizeof room;
+    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX &&
+                   getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, &room_size) == 0
+               ? room
+               : -1;
+}
+
+/* Returns whether a pipe or Unix socket that has some space has less than that: poll() finds a free
+ * page. (A socket has a little less space than its buffer is large.) */
 static bool byte_call_exceeds_space(int fd, size_t bytes)
 {
     int there = 0, room = bytes > PIPE_BUF ? fcntl(fd, F_GETPIPE_SZ) : -1;
-    return room > 0 && ioctl(fd, FIONREAD, &there) == 0 && bytes > (size_t)(room - there);
+    bool pipe = room > 0;
+    if (!pipe && bytes > PIPE_BUF)
+        room = byte_call_unix_room(fd);
+    return room > 0 && ioctl(fd, pipe ? FIONREAD : SIOCOUTQ, &there) == 0 &&
+           (there >= room || bytes > (size_t)(room - there));
 }
 
 static bool byte_call_read_would_block(int fd, int flags)
