@@ -107,7 +107,7 @@ static void check(const struct run *run)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const tables[] = {"calls", "states",  "source",   "metrics", "entries",
-                                         "waits", "overlap", "seq_conc", "run"};
+                                         "waits", "overlap", "seq_conc", "run",     "concurrency"};
     size_t all = size;
     struct sample_run sample = sample_run_begin();
     while (size >= HEAD) {

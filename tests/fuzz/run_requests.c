@@ -90,15 +90,10 @@ void run_requests_table(const struct run *run, const char *what)
 void run_requests_curves(const struct run *run)
 {
     struct series_request request = {
-        .pixels = 17, .groups = 7, .threads = true, .meter = xstrdup("")};
+        .pixels = 17, .groups = SERIES_GROUPS, .threads = true, .meter = xstrdup("")};
     struct encoder body = {0};
     encode_series_request(&body, &request);
-    struct decoder in = decoder_init(body.data, body.size);
-    struct encoder out = {0};
-    struct response reply = {&out, 1, 0};
-    query_time_series.at_once(run, &in, &reply);
-    response_finish(&reply);
-    encoder_free(&body);
+    struct encoder out = answer_to(run, &query_time_series, body);
     encoder_free(&out);
     series_request_free(&request);
 }
