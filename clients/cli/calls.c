@@ -104,7 +104,7 @@ enum {
 
 struct calls_options {
     struct table_settings tables; /* must be first: calls_make_blocks() and others cast it */
-    struct table_option options[5]; /* of calls; terminated by an empty one */
+    struct table_option options[6]; /* of calls; terminated by an empty one */
     const char *what; /* the table */
     const char *with; /* name of a function; NULL: none */
     struct table_option *place; /* its address */
@@ -163,10 +163,11 @@ static const struct argp_option options[] = {
      4},
     {0}};
 
+static char yes[] = "yes";
+
 /* Adds an option of the table, once. */
 static error_t calls_set_view(struct calls_options *w, const char *key)
 {
-    static char yes[] = "yes";
     unsigned i = 0;
     while (w->options[i].key && strcmp(w->options[i].key, key) != 0)
         i++;
@@ -353,6 +354,7 @@ static bool calls_is_placement(const char *by)
 
 static int calls_run(const struct command *command, int argc, char **argv)
 {
+    char points[] = "points";
     struct calls_options w = {.tables = {.command = command}, .what = "calls"};
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
@@ -367,6 +369,10 @@ static int calls_run(const struct command *command, int argc, char **argv)
     bool placed = calls_is_placement(w.tables.by);
     if (placed && (w.over || w.options[0].key || w.tables.tree))
         return command_usage(command, "--by %s: not supported with these options", w.tables.by);
+    bool inlined = !placed && !grouped && !w.over &&
+                   (!w.options[0].key || strcmp(w.options[0].key, "wall") == 0);
+    if (inlined) /* those of samples */
+        calls_set_view(&w, points);
     struct table_section section = {.what = placed ? "calls_by_cpu" : "calls",
                                     .options = w.options,
                                     .make = grouped  ? calls_make_grouped

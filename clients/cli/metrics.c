@@ -131,9 +131,10 @@ static const struct argp usage_argp = {
     .args_doc = "[SOURCE]",
     .doc =
         "Show OS metrics per process and thread: CPU time, run-queue wait (runnable), memory, "
-        "page faults, I/O; with poet record -m counters also cycles, instructions, cache "
-        "and branch misses, where the machine has such counters.  Local "
-        "processes are sampled 10 times per second at first, later less often; final values come from getrusage() and are exact.",
+        "page faults, I/O; with poet record -m counters also cycles, instructions, cache and "
+        "branch misses, where the machine has such counters.  Local processes are sampled 10 "
+        "times per second at first, later less often; final values come from getrusage() "
+        "and are exact.",
     .children = tables_children};
 
 const struct command command_resources = {.name = "usage",

@@ -492,9 +492,12 @@ static int profile_format_write_file(const struct table_settings *tables,
 int profile_format_convert(const struct table_settings *tables, const char *what,
                            const struct profile_format *format, struct command_source *subject)
 {
-    char key[] = "graph", yes[] = "yes";
-    struct table_option graph[] = {{key, yes}, {0}};
-    struct table_section section = {.what = what, .options = format->graph ? graph : NULL};
+    char key[] = "graph", inlined[] = "points", yes[] = "yes";
+    struct table_option graph[] = {{key, yes}, {0}}, points[] = {{inlined, yes}, {0}};
+    struct table_section section = {.what = what,
+                                    .options = format->graph  ? graph
+                                               : format->tree ? points
+                                                              : NULL};
     struct table_names names = {&subject->source.book, subject->sites};
     struct table_settings whole = *tables;
     struct result_table t = {0};

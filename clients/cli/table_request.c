@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "clients/connection/call_groups.h"
+#include "clients/connection/inlined_calls.h"
 #include "clients/connection/result_table.h"
 #include "clients/connection/table_diff.h"
 #include "config/description_values.h"
@@ -307,6 +308,25 @@ static char *table_request_name_categories(const struct table_settings *o,
     return text;
 }
 
+/* Returns whether functions that were inlined get their share of sampled calls. */
+static bool table_request_wants_points(const struct table_section *section)
+{
+    for (const struct table_option *option = section->options; option && option->key; option++)
+        if (strcmp(option->key, "points") == 0)
+            return true;
+    return false;
+}
+
+static void table_request_expand(const struct table_settings *o,
+                                 const struct command_source *subject, struct result_table *t)
+{
+    struct table_names names = {&subject->source.book, subject->sites};
+    bool by_thread = o->by && strcmp(o->by, "thread") == 0,
+         tree = o->tree || (o->by && strcmp(o->by, "path") == 0);
+    inlined_calls_expand(
+        t, &(struct inlined_calls_options){tree, by_thread, o->sort, o->backwards, o->top}, &names);
+}
+
 int table_request_run(const struct table_settings *o, const struct table_section *section,
                       struct command_source *subject, struct result_table *t)
 {
@@ -329,8 +349,12 @@ int table_request_run(const struct table_settings *o, const struct table_section
         encoder_free(&body);
         return EXIT_USAGE;
     }
-    return table_progress_request(o->command, subject, &body, t) ? table_request_check(o, t)
-                                                                 : EXIT_FAILED;
+    if (!table_progress_request(o->command, subject, &body, t))
+        return EXIT_FAILED;
+    int status = table_request_check(o, t);
+    if (status == EXIT_DONE && table_request_wants_points(section))
+        table_request_expand(o, subject, t);
+    return status;
 }
 
 int table_request_difference(const struct table_settings *o, const struct table_section *section,

@@ -26,16 +26,27 @@ static uint32_t add_node(struct call_profile *calls, struct call_node node)
     return (uint32_t)calls->node_count - 1;
 }
 
-static uint32_t node_of(struct call_profile *calls, uint32_t parent, uint32_t function)
+/* Returns a number for a function at a call site or instruction, other than those of functions. */
+static uint64_t site_of(struct call_profile *calls, uint32_t function, uint64_t address)
 {
-    uintptr_t known = (uintptr_t)map_get(&calls->node_of, parent, function);
+    uintptr_t known = (uintptr_t)map_get(&calls->site_of, function, address);
+    if (!known)
+        map_put(&calls->site_of, function, address, (void *)(known = calls->site_of.count + 1));
+    return (UINT64_C(1) << 32) + known;
+}
+
+/* is: its parent and function, and where it is. */
+static uint32_t node_of(struct call_profile *calls, struct call_node is)
+{
+    uint64_t key =
+        is.address ? site_of(calls, is.function, is.address << 1 | is.point) : is.function;
+    uintptr_t known = (uintptr_t)map_get(&calls->node_of, is.parent, key);
     if (known)
         return (uint32_t)known - 1;
-    uint32_t made = add_node(calls, (struct call_node){.parent = parent,
-                                                       .function = function,
-                                                       .sibling = calls->nodes[parent].child});
-    calls->nodes[parent].child = made;
-    map_put(&calls->node_of, parent, function, (void *)(uintptr_t)(made + 1));
+    is.sibling = calls->nodes[is.parent].child;
+    uint32_t made = add_node(calls, is);
+    calls->nodes[is.parent].child = made;
+    map_put(&calls->node_of, is.parent, key, (void *)(uintptr_t)(made + 1));
     return made;
 }
 
@@ -225,7 +236,15 @@ static void call_profile_add_context(struct call_profile *calls,
     sums.reentered = reentered;
     sums.concurrent = calls->concurrent ? calls->concurrent[index] : sums.concurrent;
     bool point = c->sums.is.scope == SCOPE_POINT; /* part of the function above it */
-    nodes[index] = point ? nodes[parent] : index ? node_of(calls, nodes[parent], function) : 0;
+    bool sited = calls->by_site && thread->head.flags & SNAPSHOT_SAMPLED;
+    struct call_node is = {.parent = index ? nodes[parent] : 0,
+                           .function = function,
+                           .address = !sited  ? 0
+                                      : point ? c->sums.is.function
+                                              : c->sums.is.site,
+                           .process = thread->process,
+                           .point = sited && point};
+    nodes[index] = !index || (point && !sited) ? is.parent : node_of(calls, is);
     call_profile_sum(&calls->functions[function].sums, &sums);
     call_profile_sum(&calls->nodes[nodes[index]].sums, &sums);
     if (!index || point)
@@ -258,6 +277,7 @@ void call_profile_free(struct call_profile *calls)
     map_free(&calls->function_of);
     map_free(&calls->arc_of);
     map_free(&calls->node_of);
+    map_free(&calls->site_of);
     *calls = (struct call_profile){0};
 }
 

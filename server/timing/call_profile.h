@@ -64,6 +64,11 @@ struct call_node {
     uint32_t parent, function;
     uint32_t child, sibling; /* nodes, 0 for none; unsorted */
     struct call_sums sums;
+    /* With `by_site`, and of samples, this is the call site in the parent, after the call, or
+     * (point) an instruction of the parent's function, which has the self time; else it is 0. */
+    uint64_t address;
+    uint32_t process;
+    bool point;
 };
 
 /* A zero-initialized profile is empty.  Function 0 and node 0 are the threads themselves. */
@@ -75,7 +80,10 @@ struct call_profile {
     struct call_node *nodes;
     size_t node_count, node_room;
     uint32_t cycles;
-    struct map function_of, arc_of, node_of; /* to 1 + index */
+    /* set before threads are added: calls of sampled threads from several sites are several nodes,
+     * and instructions are nodes, too */
+    bool by_site;
+    struct map function_of, arc_of, node_of, site_of; /* to 1 + index; site_of: a number */
     const struct map
         *within; /* of the thread that is being added: scopes in which it was created; or NULL */
     /* by context: number of concurrent calls, if that is known more precisely; or NULL */

@@ -1,6 +1,7 @@
 /* The tab Profile: functions with their calls and times, as a list, a tree or a graph; events that
  * were recorded in the selected function are marked. */
 #include "clients/connection/call_groups.h"
+#include "clients/connection/inlined_calls.h"
 #include "clients/connection/table_tree.h"
 #include "clients/viewer/analysis/calls_tab.h"
 #include "clients/viewer/analysis/tab.h"
@@ -154,6 +155,12 @@ static bool is_icicle(enum calls_shape shape)
     return shape == BOXES || shape == INVERTED || shape == WALL;
 }
 
+/* Returns whether functions that were inlined get their share of samples. */
+static bool is_expanded(enum calls_shape shape)
+{
+    return shape == FLAT || shape == TREE || shape == BOXES || shape == WALL;
+}
+
 static void calls_extend_request(struct view *view, struct table_request *r)
 {
     struct calls_tab *c = calls_state(view);
@@ -167,6 +174,8 @@ static void calls_extend_request(struct view *view, struct table_request *r)
         table_model_set_option(r, "inverted", "yes");
     if (c->shape == WALL)
         table_model_set_option(r, "wall", "yes");
+    if (is_expanded(c->shape))
+        table_model_set_option(r, "points", "yes");
     if (c->shape == TREE || is_icicle(c->shape))
         r->flags |= TABLE_TREE;
     if ((c->by_thread || c->shape == WALL) && c->shape != GRAPH && c->shape != BUTTERFLY &&
@@ -176,8 +185,9 @@ static void calls_extend_request(struct view *view, struct table_request *r)
     }
 }
 
-/* Groups functions by files or categories; or shows one of them with its callers and callees. */
-static void calls_group_table(struct view *view, struct result_table *t)
+/* Groups functions by files or categories, shows one of them with its callers and callees, or adds
+ * those that were inlined. */
+static void calls_rewrite_table(struct view *view, struct result_table *t)
 {
     struct calls_tab *c = calls_state(view);
     struct table_names names = {view_metadata(view), view->server_link.sites};
@@ -185,6 +195,12 @@ static void calls_group_table(struct view *view, struct result_table *t)
     struct result_table groups = {0};
     if (c->asked == BUTTERFLY && !t->problem)
         table_tree_butterfly(t, c->middle);
+    if (is_expanded(c->asked))
+        inlined_calls_expand(
+            t,
+            &(struct inlined_calls_options){.tree = c->asked != FLAT,
+                                            .by_thread = c->by_thread || c->asked == WALL},
+            &names);
     if (!is_grouped(c->asked) || t->problem || !t->column_count)
         return;
     if (call_groups_make(&groups, &how, &names, t)) {
@@ -555,7 +571,7 @@ const struct tab page_calls = {
     .clear = calls_clear_marks,
     .on_created = calls_on_tab_created,
     .request = calls_extend_request,
-    .rewrite = calls_group_table,
+    .rewrite = calls_rewrite_table,
     .on_table = calls_on_table,
     .filter_rows = calls_filter_rows,
     .select = select_box,

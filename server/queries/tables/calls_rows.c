@@ -38,7 +38,9 @@ enum callrows_column {
     SINCE,
     NESTED,
     SAMPLES,
-    ERROR
+    ERROR,
+    SITE, /* with `points` */
+    POINT
 };
 
 #define HOOKS "instrumented calls"
@@ -124,7 +126,8 @@ static bool is_of_calls(size_t column)
 static bool is_estimate(size_t column, bool overlaps, bool sampled)
 {
     bool time = column == SELF || column == SELF_SHARE || column == TOTAL ||
-                column == TOTAL_SHARE || column == CPU;
+                column == TOTAL_SHARE || column == FUNCTION_SHARE || column == LEAF ||
+                column == CPU;
     return column == NET || column == MEASURING || (column == CONCURRENT && !overlaps) ||
            column == ERROR || (sampled && time);
 }
@@ -138,6 +141,14 @@ void calls_rows_columns(struct result_table *t, enum calls_form form, bool overl
         if (!(columns[i].seen & (form | (sampled ? IN_SAMPLED : 0))) || (sampled && is_of_calls(i)))
             table_detail(t);
     }
+}
+
+void calls_rows_add_points(struct result_table *t)
+{
+    table_add_column(t, "site", NULL, TABLE_PLACE, SAMPLED);
+    table_detail(t);
+    table_add_column(t, "point", NULL, TABLE_PLACE, SAMPLED);
+    table_detail(t);
 }
 
 /* ---- cells ---- */
@@ -420,6 +431,9 @@ static void calls_rows_tree(struct calls_rows *rows)
         if (cells && node->parent && node->sums.total)
             set_share(&cells[FUNCTION_SHARE], node->sums.total_ns,
                       calls->nodes[node->parent].sums.total_ns);
+        if (cells && rows->points && node->address)
+            cells[node->point ? POINT : SITE] =
+                table_cell_place((struct table_place){node->process, node->address - !node->point});
         rows->cut |= depth == CALLS_ROWS_DEPTH && node->child;
         i = next_node(calls, i, depth < CALLS_ROWS_DEPTH, &depth);
     }
@@ -560,4 +574,6 @@ void calls_rows_total(struct calls_rows *rows, const struct call_sums *all)
         cells[UNACCOUNTED] = table_cell_number(rows->life_ns - all->self_ns);
     }
     cells[TOTAL] = cells[LIFE] = table_cell_number(rows->life_ns);
+    if (rows->samples)
+        cells[SAMPLES] = table_cell_number((int64_t)rows->samples);
 }

@@ -21,6 +21,7 @@ struct calls_rows {
     /* all samples and the CPU time that they stand for, ns; 0: calls were measured */
     uint64_t samples;
     int64_t sampled_ns;
+    bool points; /* the tree has call sites and instructions, for functions that were inlined */
     bool raw; /* measurement overhead is not subtracted */
     bool cut; /* rows were left out */
 };
@@ -53,6 +54,7 @@ void calls_rows_thread(struct calls_rows *rows, uint32_t line, int64_t life_ns);
 void calls_rows_add(struct calls_rows *rows, enum calls_form form);
 /* Adds below a sampled thread what is in no function: so the rows add up to its lifetime. */
 void calls_rows_outside(struct calls_rows *rows, int64_t life_ns);
+void calls_rows_add_points(struct result_table *table); /* adds the columns of `points` */
 void calls_rows_total(struct calls_rows *rows, const struct call_sums *all);
 
 #endif

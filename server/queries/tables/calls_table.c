@@ -147,6 +147,7 @@ static void add_sums(struct calls_work *w, const struct call_context_thread *thr
     }
     struct map within = {0};
     creator_functions_within(&w->makers, w->view, &w->scopes, thread->line, &within);
+    called->calls.by_site = table_option(w->view->request, "points") != NULL;
     called->calls.within = &within;
     called->calls.concurrent = overlaps_of(&w->overlaps, w->next);
     call_profile_add(&called->calls, thread, scopes);
@@ -489,6 +490,8 @@ static void add_notes(const struct calls_work *w, const struct call_sums *all,
 
 static void add_rows(struct calls_work *w, struct calls_rows *rows, enum calls_form form)
 {
+    /* (the client adds inlined functions to the paths, and makes the list of functions) */
+    enum calls_form form_rows = rows->points && form == CALLS_FLAT ? CALLS_TREE : form;
     for (size_t i = 0; i < w->called_count; i++) {
         struct calls_timed *one = &w->called[i];
         rows->calls = &one->calls;
@@ -496,7 +499,7 @@ static void add_rows(struct calls_work *w, struct calls_rows *rows, enum calls_f
         if (w->by_thread)
             calls_rows_thread(rows, one->line, one->life_ns);
         call_profile_find_cycles(&one->calls);
-        calls_rows_add(rows, form);
+        calls_rows_add(rows, form_rows);
         if (form == CALLS_WALL)
             calls_rows_outside(rows, one->life_ns);
     }
@@ -519,12 +522,16 @@ static void calls_table_fill(void *work, const struct table_view *view, struct r
     }
     t->title = xstrdup("calls");
     calls_rows_columns(t, form, overlaps_known(w), rows.samples != 0);
+    rows.points = rows.samples && table_option(view->request, "points");
+    if (rows.points)
+        calls_rows_add_points(t);
     add_rows(w, &rows, form);
     calls_rows_total(&rows, &all);
     add_notes(w, &all, &rows, t);
     if (form == CALLS_CYCLES && !t->row_count && w->threads)
         table_add_note(t, "no recursion cycles");
-    table_arrange(t, view->request, calls_rows_sort(form));
+    if (!rows.points) /* (the client does it, when it has added inlined functions) */
+        table_arrange(t, view->request, calls_rows_sort(form));
     if (rows.cut)
         table_add_note(t, "call paths deeper than %d are truncated", CALLS_ROWS_DEPTH);
 }
