@@ -247,10 +247,13 @@ static void call_profile_add_context(struct call_profile *calls,
     nodes[index] = !index || (point && !sited) ? is.parent : node_of(calls, is);
     call_profile_sum(&calls->functions[function].sums, &sums);
     call_profile_sum(&calls->nodes[nodes[index]].sums, &sums);
-    if (!index || point)
+    if (!index)
         return;
-    uint32_t caller = function_of(calls, scopes[parent]);
+    uint32_t outer = point ? thread->items[parent].sums.is.parent : parent,
+             caller = function_of(calls, scopes[outer]);
     call_profile_sum(arc_of(calls, caller, function), &sums);
+    if (point)
+        return;
     made_by(&calls->functions[caller].sums, &sums, exit_ps);
     made_by(&calls->nodes[nodes[parent]].sums, &sums, exit_ps);
 }

@@ -68,7 +68,7 @@ is "callers and callees" "$(json '[.[] | select(.row) | {depth, function: (.row.
     [.[range(0; 6)] | "\(.depth):\(.function)"] | join(" ")' tree.json)" "0:main 1:outer 2:large 2:middle 3:called 4:small"
 is "self times of the tree add up to the total of main" \
     "$(json '(sum(rows.self_ns) - (row("main").total_ns)) | fabs < 1000' tree.json)" true
-check "a flame graph" poet calls --wall inlined.poet -o flame.svg
+check "a flame graph" poet calls --wall --width-of cpu inlined.poet -o flame.svg
 like "it has boxes of them" "$(grep -o '>[a-z]*  [0-9.]* ms<' flame.svg | paste -sd' ')" '>large  [0-9.]* ms<'
 like "folded stacks" "$(poet calls -f folded inlined.poet)" '^main[^;]*;outer[^;]*;middle;called[^;]*;small [0-9]+$'
 is "--top and --sort" "$(poet calls --top 1 --sort total_ns --csv inlined.poet | tail -n +2 | cut -d, -f1 | tr -d '"' | cut -d' ' -f1 | paste -sd' ')" "main"

@@ -370,6 +370,10 @@ static void samples_are_those_of_functions(void **state)
     assert_int_equal(wait->self_ns, 27);
     assert_int_equal(calls.node_count, 4); /* instructions are no nodes */
     assert_int_equal(calls.functions[0].sums.cpu_ns, 1);
+    assert_int_equal(calls.arc_count, 3);
+    for (unsigned i = 0; i < 3; i++) /* each function has one caller, which has all of its time */
+        assert_int_equal(calls.arcs[i].sums.self_ns,
+                         calls.functions[calls.arcs[i].to].sums.self_ns);
     call_profile_free(&calls);
 }
 

@@ -81,7 +81,7 @@ struct thread_sampling {
     volatile bool busy; /* a wait is being added: a sample must not come in between */
     uint32_t waits; /* nesting of waits */
     uint32_t waited; /* context of the outermost one; 0: none */
-    uint64_t wait_began_ns;
+    uint64_t wait_began_ns, wait_cpu_ns; /* when it began, and its CPU clock then */
     uintptr_t sites[SAMPLING_DEPTH];
     struct sampling_path sample, wait;
 };
@@ -342,6 +342,7 @@ void sampling_wait_begin(struct traced_thread *t, uint32_t type, uintptr_t site)
     uint32_t at = wait_stack_collect(site, &stack) ? sampling_path_find(m, &s->wait, &stack) : 0;
     s->waited = context_tree_find_cached(m, at, type, site ? site + 1 : 0, SCOPE_WAITED);
     sampling_path_unmark(m, &s->wait);
+    s->wait_cpu_ns = sampling_cpu_ns();
     s->wait_began_ns = tracer_clock_now();
     atomic_signal_fence(memory_order_seq_cst);
     s->busy = busy;
@@ -353,7 +354,10 @@ void sampling_wait_end(struct traced_thread *t)
     struct thread_sampling *s = m ? m->sampling : NULL;
     if (LIKELY(!s) || !s->waits || --s->waits)
         return;
-    uint64_t ns = tracer_clock_now() - s->wait_began_ns;
+    /* (its CPU time is that of samples) */
+    uint64_t all_ns = tracer_clock_now() - s->wait_began_ns,
+             cpu_ns = sampling_cpu_ns() - s->wait_cpu_ns,
+             ns = all_ns > cpu_ns ? all_ns - cpu_ns : 0;
     struct profile_region_context *c = &contexts_of(m)[s->waited];
     sampling_path_count(m, &s->wait, 0, ns);
     sum_add(&c->calls, 1);

@@ -574,6 +574,6 @@ void calls_rows_total(struct calls_rows *rows, const struct call_sums *all)
         cells[UNACCOUNTED] = table_cell_number(rows->life_ns - all->self_ns);
     }
     cells[TOTAL] = cells[LIFE] = table_cell_number(rows->life_ns);
-    if (rows->samples)
+    if (rows->sampled)
         cells[SAMPLES] = table_cell_number((int64_t)rows->samples);
 }

@@ -18,7 +18,8 @@ struct calls_rows {
     uint8_t depth; /* depth of the next rows */
     /* a part of the run: functions without calls have no row, and single calls are not known */
     bool part;
-    /* all samples and the CPU time that they stand for, ns; 0: calls were measured */
+    bool sampled; /* calls were sampled, not measured; */
+    /* all samples, and the CPU time that they stand for, ns */
     uint64_t samples;
     int64_t sampled_ns;
     bool points; /* the tree has call sites and instructions, for functions that were inlined */

@@ -269,6 +269,7 @@ static void calls_table_count_samples(const struct calls_work *w, struct calls_r
     for (size_t i = 0; i < w->called_count; i++)
         for (size_t f = 0; f < w->called[i].calls.function_count; f++) {
             const struct call_sums *s = &w->called[i].calls.functions[f].sums;
+            rows->sampled |= s->sampled;
             rows->samples += s->samples;
             rows->sampled_ns += s->sampled ? s->cpu_ns : 0;
         }
@@ -433,8 +434,14 @@ static void add_samples(const struct calls_work *w, const struct call_sums *all,
                    "total %.3f ms in %u thread%s: %.3f ms on a CPU (%llu samples, one in %.3f ms), "
                    "%.3f ms in traced waits, %.3f ms off the CPU otherwise",
                    life / ms, w->threads, w->threads == 1 ? "" : "s", cpu_ms,
-                   (unsigned long long)rows->samples, cpu_ms / (double)rows->samples, waited_ms,
+                   (unsigned long long)rows->samples,
+                   rows->samples ? cpu_ms / (double)rows->samples : cpu_ms, waited_ms,
                    life / ms - cpu_ms - waited_ms);
+    uint32_t recorded = has_range(w->view) ? 0 : calls_table_count_threads(w->view, true);
+    if (recorded > w->threads)
+        table_add_note(t,
+                       "%u further threads ended without a sample and a wait, and are not included",
+                       recorded - w->threads);
     table_add_note(t, "times of functions are estimates from samples, ± is half of the 95 %% "
                       "confidence interval of self; times of waits are measured, their calls are "
                       "exact; the number of calls of functions is unknown");
@@ -443,6 +450,14 @@ static void add_samples(const struct calls_work *w, const struct call_sums *all,
                        "%llu stacks could not be followed to the start of the thread: they are "
                        "below (callers not known) in the tree",
                        (unsigned long long)w->head.deep);
+}
+
+static bool calls_table_is_sampled(const struct calls_work *w)
+{
+    for (uint32_t i = 0; i < w->all->count; i++)
+        if (w->all->threads[i].head.flags & SNAPSHOT_SAMPLED)
+            return true;
+    return false;
 }
 
 static void add_notes(const struct calls_work *w, const struct call_sums *all,
@@ -461,6 +476,12 @@ static void add_notes(const struct calls_work *w, const struct call_sums *all,
         add_unmeasured(w, t);
         return;
     }
+    if (!w->threads && calls_table_is_sampled(w)) {
+        table_add_note(t,
+                       "no thread was running when a sample was due, and none waited: too little "
+                       "CPU time");
+        return;
+    }
     if (!w->threads) {
         table_add_note(t,
                        "no function profile: compile with poetcc -profile and enable calls (poet "
@@ -473,7 +494,7 @@ static void add_notes(const struct calls_work *w, const struct call_sums *all,
             "covers %.3f s to %.3f s: profile snapshots are about 1 s apart, at times of "
             "each thread's own, and are not interpolated",
             (double)w->from_ns / 1e9, (double)w->to_ns / 1e9);
-    if (rows->samples)
+    if (rows->sampled)
         add_samples(w, all, rows, t);
     else
         add_footer(w, all, t);
@@ -521,8 +542,8 @@ static void calls_table_fill(void *work, const struct table_view *view, struct r
         return;
     }
     t->title = xstrdup("calls");
-    calls_rows_columns(t, form, overlaps_known(w), rows.samples != 0);
-    rows.points = rows.samples && table_option(view->request, "points");
+    calls_rows_columns(t, form, overlaps_known(w), rows.sampled);
+    rows.points = rows.sampled && table_option(view->request, "points");
     if (rows.points)
         calls_rows_add_points(t);
     add_rows(w, &rows, form);
