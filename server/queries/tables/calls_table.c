@@ -477,9 +477,7 @@ static void add_notes(const struct calls_work *w, const struct call_sums *all,
         return;
     }
     if (!w->threads && calls_table_is_sampled(w)) {
-        table_add_note(t,
-                       "no thread was running when a sample was due, and none waited: too little "
-                       "CPU time");
+        table_add_note(t, "no thread was running when a sample was due: too little CPU time");
         return;
     }
     if (!w->threads) {
