@@ -15,6 +15,8 @@
 #include "clients/libpoet/core/tracer_lock.h"
 #include "clients/libpoet/poet.h"
 #include "clients/libpoet/profile/coroutine_stacks.h"
+#include "clients/libpoet/profile/region_owner.h"
+#include "clients/libpoet/profile/thread_profile.h"
 #include "wire/task_placement.h"
 
 #include <errno.h>
@@ -345,18 +347,27 @@ static __attribute__((noinline)) bool carrier_check_space(struct carrier_thread 
 
 #define AHEAD 8 /* two cache lines ahead: the server has read them on another core */
 
-static inline void carrier_append(struct carrier_thread *c, uint64_t time, uint64_t task)
+static inline void carrier_append(struct carrier_thread *c, uint64_t time, uint32_t task,
+                                  uint32_t left)
 {
     struct task_switch *all = placement_switches(c->ring);
     __builtin_prefetch(&all[(c->written + AHEAD) % PLACEMENT_SWITCHES], 1);
-    all[c->written % PLACEMENT_SWITCHES] = (struct task_switch){time, task};
+    all[c->written % PLACEMENT_SWITCHES] = (struct task_switch){time, task, left};
     atomic_store_explicit(&c->ring->written, ++c->written, memory_order_release);
 }
 
 static __attribute__((noinline, cold)) void carrier_append_lost(struct carrier_thread *c)
 {
-    carrier_append(c, c->lost, PLACEMENT_LOST);
+    carrier_append(c, c->lost, PLACEMENT_LOST, 0);
     c->lost = 0;
+}
+
+/* Returns 1 + the call context in which a task is, if its calls are measured; else 0. */
+static inline uint32_t carrier_context(const struct traced_thread *t)
+{
+    bool measures = t && t->profile && t->queue &&
+                    atomic_load_explicit(&t->queue->wanted, memory_order_relaxed) & WANTED_CALLS;
+    return UNLIKELY(measures) ? 1 + region_current_context(t) : 0;
 }
 
 void carrier_switch(struct traced_thread *from, struct traced_thread *to)
@@ -370,6 +381,7 @@ void carrier_switch(struct traced_thread *from, struct traced_thread *to)
         return;
     if (!c->ring || c->on == begins)
         return;
+    uint32_t left = c->on && carrier_is_task(from) ? carrier_context(from) : 0;
     c->on = begins;
     if (UNLIKELY(c->written + 1 >= c->room) && !carrier_check_space(c)) {
         c->lost++;
@@ -377,7 +389,7 @@ void carrier_switch(struct traced_thread *from, struct traced_thread *to)
     }
     if (UNLIKELY(c->lost))
         carrier_append_lost(c);
-    carrier_append(c, carrier_timestamp(c), begins);
+    carrier_append(c, carrier_timestamp(c), begins, left);
 }
 
 /* ---- names ---- */

@@ -7,6 +7,7 @@
 #include "server/timing/placements.h"
 #include "wire/limits.h"
 #include "wire/message.h"
+#include "wire/profile_region.h"
 #include "wire/profile_snapshot.h"
 #include "wire/slot.h"
 
@@ -104,7 +105,7 @@ static uint64_t time_of(const struct placement_ring *ring, struct placement_cloc
 
 static void put_head(struct placement_ring *ring, struct encoder *out, uint64_t first_ns)
 {
-    encode_u32(out, ring->on);
+    encode_u32(out, ring->on | PLACEMENT_CONTEXTS);
     encode_u64(out, ring->since_ns);
     encode_u64(out, ring->lost);
     encode_u64(out, first_ns);
@@ -112,10 +113,12 @@ static void put_head(struct placement_ring *ring, struct encoder *out, uint64_t 
     ring->last_ns = first_ns;
 }
 
-static void put_switch(struct placement_ring *ring, struct encoder *out, uint64_t ns, uint32_t task)
+static void put_switch(struct placement_ring *ring, struct encoder *out, uint64_t ns, uint32_t task,
+                       uint32_t left)
 {
     encode_varint(out, ns - ring->last_ns);
     encode_varint(out, task);
+    encode_varint(out, left);
     ring->last_ns = ring->since_ns = ns;
     ring->on = task;
 }
@@ -139,7 +142,8 @@ bool placement_ring_decode(struct placement_ring *ring, struct tsc_clock *ticks,
     uint32_t sent_count = 0;
     for (; done < most; done++) {
         const volatile struct task_switch *at = &all[(ring->taken + done) % PLACEMENT_SWITCHES];
-        uint64_t time = at->time, task = at->task;
+        uint64_t time = at->time;
+        uint32_t task = at->task, left = at->left;
         if (task == PLACEMENT_LOST && sent_count)
             break;
         if (task == PLACEMENT_LOST) {
@@ -152,7 +156,7 @@ bool placement_ring_decode(struct placement_ring *ring, struct tsc_clock *ticks,
             count_at = out->size;
             encode_u32(out, 0);
         }
-        put_switch(ring, out, ns, task < LIMIT_LINES ? (uint32_t)task : 0);
+        put_switch(ring, out, ns, task < LIMIT_LINES ? task : 0, left);
     }
     for (unsigned i = 0; i < 4 && sent_count && !out->failed; i++)
         out->data[count_at + i] = (uint8_t)(sent_count >> (8 * i));
@@ -176,10 +180,12 @@ static int64_t placement_run_time(const struct program_session *session, uint64_
     return (int64_t)(ns - session->run->clock.start_ns);
 }
 
-static void placement_report_switch(struct placement_stream *s, uint64_t task, uint64_t ns)
+static void placement_report_switch(struct placement_stream *s, uint64_t task, uint64_t ns,
+                                    uint64_t left)
 {
     s->now.begins = (uint32_t)task;
     s->now.at_ns = placement_run_time(s->session, ns);
+    s->now.left = left <= REGION_CONTEXTS ? (uint32_t)left : 0;
     s->now.ends_line = s->now.ends ? program_session_line(s->session, s->now.ends) : 0;
     s->now.begins_line = task ? program_session_line(s->session, (uint32_t)task) : 0;
     placements_switched(s->placements, s->now);
@@ -194,7 +200,9 @@ bool program_session_decode_carriers(struct program_session *session, uint32_t n
     struct decoder in = decoder_init(body, size);
     struct placement_stream s = {.session = session,
                                  .placements = cpu_placement_tasks(session->run)};
-    s.now.ends = decode_u32(&in);
+    uint32_t before = decode_u32(&in);
+    bool contexts = before & PLACEMENT_CONTEXTS;
+    s.now.ends = before & ~PLACEMENT_CONTEXTS;
     uint64_t since_ns = decode_u64(&in);
     s.now.lost = decode_u64(&in);
     uint64_t at_ns = decode_u64(&in);
@@ -205,13 +213,14 @@ bool program_session_decode_carriers(struct program_session *session, uint32_t n
                    ? placements_carrier(s.placements, session->number, number)
                    : 0;
     for (uint32_t i = 0; i < count && !in.error; i++) {
-        uint64_t after = decode_varint(&in), task = decode_varint(&in);
+        uint64_t after = decode_varint(&in), task = decode_varint(&in),
+                 left = contexts ? decode_varint(&in) : 0;
         at_ns += after;
         if (after > SNAPSHOT_TIME_MOST || at_ns > SNAPSHOT_TIME_MOST || since_ns > at_ns ||
             task >= LIMIT_LINES)
             decoder_fail(&in, "invalid context switch");
         else if (s.now.on)
-            placement_report_switch(&s, task, at_ns);
+            placement_report_switch(&s, task, at_ns, left);
     }
     session->run->generation++;
     bool good = decoder_finish(&in);

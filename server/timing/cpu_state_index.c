@@ -195,10 +195,12 @@ struct cpu_state_placement {
     struct cpu_state_visitor v;
 };
 
-static void cpu_states_on_placement(void *context, uint32_t on, int64_t from_ns, int64_t to_ns)
+static void cpu_states_on_placement(void *context, uint32_t on, uint32_t left, int64_t from_ns,
+                                    int64_t to_ns)
 {
     struct cpu_state_placement *s = context;
     s->walk->on = on;
+    s->walk->left = left;
     s->v.visit(s->v.context, on ? CPU_STATE_RUNNING : CPU_STATE_RUNNABLE, from_ns, to_ns);
 }
 
@@ -210,6 +212,7 @@ static void cpu_states_visit_placements(const struct placements *all, uint32_t t
     size_t count;
     const struct placement_interval *items = placements_for_task(all, task, &count);
     struct cpu_state_placement staying = {walk, v};
+    walk->placed = true;
     placements_visit(items, count, &walk->near, from_ns, to_ns, cpu_states_on_placement, &staying);
 }
 

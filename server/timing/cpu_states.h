@@ -162,6 +162,8 @@ struct cpu_state_walk {
     /* valid while a running state is visited: 1 + the CPU, for a task its worker thread; 0: unknown
      */
     uint32_t on;
+    bool placed; /* a task: its states change where it leaves its worker thread or gets one, */
+    uint32_t left; /* while a state is visited: as in struct placement_interval, of the last time */
     enum cpu_state_accuracy accuracy; /* valid while a state is visited */
     bool has;
     struct spans_slice { /* span between two samples */

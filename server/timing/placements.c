@@ -141,12 +141,15 @@ static void placements_end_placement(struct placements *all, const struct placem
 {
     struct task_placements *t = task_of(all, record->session, record->ends);
     size_t i = placements_open_on_carrier(t, record->on);
-    if (i < t->count)
+    if (i < t->count) {
         t->items[i].to_ns =
             record->at_ns > t->items[i].from_ns ? record->at_ns : t->items[i].from_ns;
-    else if (record->since_ns <= record->at_ns)
-        placements_insert(all, t,
-                          (struct placement_interval){record->since_ns, record->at_ns, record->on});
+        t->items[i].left = record->left;
+    } else if (record->since_ns <= record->at_ns) {
+        placements_insert(
+            all, t,
+            (struct placement_interval){record->since_ns, record->at_ns, record->on, record->left});
+    }
     placements_set_task_line(all, record->session, record->ends, record->ends_line);
 }
 
@@ -173,7 +176,8 @@ void placements_switched(struct placements *all, struct placement_switch record)
     if (!record.begins)
         return;
     struct task_placements *t = task_of(all, record.session, record.begins);
-    placements_insert(all, t, (struct placement_interval){record.at_ns, PLACEMENT_OPEN, record.on});
+    placements_insert(all, t,
+                      (struct placement_interval){record.at_ns, PLACEMENT_OPEN, record.on, 0});
     placements_set_task_line(all, record.session, record.begins, record.begins_line);
 }
 
@@ -228,7 +232,8 @@ static size_t begun_before(const struct placement_interval *all, size_t count, i
 /* A placement without a recorded end ends where the next one begins, at the latest. */
 void placements_visit(const struct placement_interval *all, size_t count, size_t *near,
                       int64_t from_ns, int64_t to_ns,
-                      void (*visit)(void *context, uint32_t on, int64_t from_ns, int64_t to_ns),
+                      void (*visit)(void *context, uint32_t on, uint32_t left, int64_t from_ns,
+                                    int64_t to_ns),
                       void *context)
 {
     size_t next = begun_before(all, count, from_ns, near);
@@ -237,11 +242,11 @@ void placements_visit(const struct placement_interval *all, size_t count, size_t
         int64_t until = next < count && all[next].from_ns < to_ns ? all[next].from_ns : to_ns,
                 left = interval && interval->to_ns < until ? interval->to_ns : until;
         if (interval && left > from_ns) {
-            visit(context, interval->on, from_ns, left);
+            visit(context, interval->on, next > 1 ? all[next - 2].left : 0, from_ns, left);
             from_ns = left;
         }
         if (until > from_ns)
-            visit(context, 0, from_ns, until);
+            visit(context, 0, interval ? interval->left : 0, from_ns, until);
         from_ns = until;
         next++;
     }

@@ -17,6 +17,7 @@
 struct placement_interval {
     int64_t from_ns, to_ns; /* PLACEMENT_OPEN: its end has not been recorded */
     uint32_t on; /* worker thread */
+    uint32_t left; /* 1 + the call context in which it left, within its thread; 0: unknown */
 };
 
 struct placement_carrier {
@@ -39,6 +40,7 @@ struct placement_switch {
     uint32_t ends_line, begins_line; /* 0: not known yet */
     int64_t since_ns, at_ns; /* since_ns: begin of the task that it ends */
     uint64_t lost; /* switches lost before it */
+    uint32_t left; /* of the task that it ends: as in struct placement_interval */
 };
 
 struct placements;
@@ -75,10 +77,12 @@ uint64_t placements_lost(const struct placements *all); /* returns the number of
 uint64_t placements_limit(const struct placements *all);
 
 /* Calls `visit` for each part of a range in which the task was on a worker thread, and (with on 0)
- * on none, in ascending order. *near: an index, initially 0. */
+ * on none, in ascending order. left: where the task was when it left its worker thread before, as
+ * in struct placement_interval. *near: an index, initially 0. */
 void placements_visit(const struct placement_interval *items, size_t count, size_t *near,
                       int64_t from_ns, int64_t to_ns,
-                      void (*visit)(void *context, uint32_t on, int64_t from_ns, int64_t to_ns),
+                      void (*visit)(void *context, uint32_t on, uint32_t left, int64_t from_ns,
+                                    int64_t to_ns),
                       void *context);
 
 #endif

@@ -183,6 +183,8 @@ static void visit_span(void *context, enum cpu_state is, int64_t from_ns, int64_
     spell.state = states[is];
     spell.on = is == CPU_STATE_RUNNING ? w->spans.on : 0;
     spell.accuracy = (uint8_t)w->spans.accuracy;
+    spell.switched = w->spans.placed && from_ns > int64_max(w->split.from_ns, w->from_ns);
+    spell.left = w->spans.left;
     thread_states_emit_resumed(w, spell, 0);
 }
 
@@ -224,7 +226,8 @@ static void visit_after(struct state_walk *w, int64_t to_ns)
     to_ns = int64_min(to_ns, w->to_ns);
     if (to_ns <= from_ns)
         return;
-    w->split = (struct thread_state_interval){.position = c->count ? c->items[c->count - 1].position
+    w->split = (struct thread_state_interval){.from_ns = from_ns,
+                                              .position = c->count ? c->items[c->count - 1].position
                                                                    : c->start,
                                               .state = THREAD_STATE_RUNNING,
                                               .active = true};

@@ -40,6 +40,9 @@ struct thread_state_interval {
     uint32_t on; /* running: where, as in struct cpu_state_walk (cpu_states.h); 0 unknown */
     uint8_t accuracy; /* an enum cpu_state_accuracy */
     bool active; /* by the order alone it would be running */
+    /* It begins at a switch of a task, not at the event; left: as in struct placement_interval */
+    bool switched;
+    uint32_t left;
 };
 
 /* Data that the states are computed from. */

@@ -4,6 +4,7 @@
 #include "server/decode/placement_records.h"
 #include "server/timing/cpu_states.h"
 #include "tests/unit/unit.h"
+#include "wire/limits.h"
 #include "wire/message.h"
 
 #include <fcntl.h>
@@ -42,14 +43,16 @@ static void end(struct written *w)
     close(w->fd);
 }
 
-static void put(struct written *w, uint64_t time, uint64_t task)
+static void put_left(struct written *w, uint64_t time, uint32_t task, uint32_t left)
 {
     placement_switches(w->head)[w->head->written++ % PLACEMENT_SWITCHES] =
-        (struct task_switch){time, task};
+        (struct task_switch){time, task, left};
 }
 
+static void put(struct written *w, uint64_t time, uint32_t task) { put_left(w, time, task, 0); }
+
 struct body {
-    uint32_t on, count, task[8];
+    uint32_t on, count, task[8], left[8];
     uint64_t since_ns, lost, at_ns[8];
 };
 
@@ -60,7 +63,7 @@ static struct body take(struct written *w)
     struct body body = {0};
     if (placement_ring_decode(w->ring, &w->ticks, &out)) {
         struct decoder in = decoder_init(out.data, out.size);
-        body.on = decode_u32(&in);
+        body.on = decode_u32(&in) & ~PLACEMENT_CONTEXTS;
         body.since_ns = decode_u64(&in);
         body.lost = decode_u64(&in);
         uint64_t at_ns = decode_u64(&in);
@@ -68,6 +71,7 @@ static struct body take(struct written *w)
         for (uint32_t i = 0; i < body.count && i < 8; i++) {
             body.at_ns[i] = at_ns += decode_varint(&in);
             body.task[i] = (uint32_t)decode_varint(&in);
+            body.left[i] = (uint32_t)decode_varint(&in);
         }
         assert_true(body.count > 8 || decoder_finish(&in));
     }
@@ -82,7 +86,7 @@ static void a_ring_is_emptied(void **state)
     begin(&w);
     assert_int_equal(take(&w).count, 0);
     put(&w, 1000, 3);
-    put(&w, 1500, 0);
+    put_left(&w, 1500, 0, 6);
     put(&w, 1400, 4); /* a decreasing time is raised to the previous one */
     struct body body = take(&w);
     assert_int_equal(body.count, 3);
@@ -91,8 +95,9 @@ static void a_ring_is_emptied(void **state)
     assert_int_equal(body.at_ns[1], 1500);
     assert_int_equal(body.at_ns[2], 1500);
     assert_int_equal(body.task[2], 4);
+    assert_int_equal(body.left[1], 6);
     assert_int_equal(w.head->taken, 3);
-    put(&w, 2000, UINT64_MAX); /* no task has that code */
+    put(&w, 2000, LIMIT_LINES); /* no task has that code */
     body = take(&w);
     assert_int_equal(body.on, 4); /* the task placed when this body begins */
     assert_int_equal(body.since_ns, 1500);
@@ -187,6 +192,43 @@ static void a_task_goes_from_carrier_to_carrier(void **state)
     assert_int_equal(placements_lost(s), 0);
     const struct placement_interval *of_a = placements_for_task(s, LINE_A, &(size_t){0});
     assert_int_equal(placements_overlap(of_a, 2, 1), 2);
+    placements_free(s);
+}
+
+struct found {
+    uint32_t on[4], left[4], count;
+};
+
+static void find(void *context, uint32_t on, uint32_t left, int64_t from_ns, int64_t to_ns)
+{
+    struct found *f = context;
+    assert_true(f->count < 4 && from_ns < to_ns);
+    f->on[f->count] = on;
+    f->left[f->count++] = left;
+}
+
+static void the_context_in_which_a_task_left_is_where_it_resumes(void **state)
+{
+    (void)state;
+    struct placements *s = placements_new();
+    uint32_t x = placements_carrier(s, 0, 1);
+    struct found found = {0};
+    size_t count, near = 0;
+    switched(s, x, 0, A, 0, 10, 0);
+    placements_switched(s, (struct placement_switch){
+                               .on = x, .ends = A, .ends_line = LINE_A, .at_ns = 30, .left = 8});
+    switched(s, x, 0, A, 0, 50, 0);
+    placements_switched(s, (struct placement_switch){
+                               .on = x, .ends = A, .ends_line = LINE_A, .at_ns = 70, .left = 9});
+    const struct placement_interval *items = placements_for_task(s, LINE_A, &count);
+    placements_visit(items, count, &near, 10, 80, find, &found);
+    assert_int_equal(found.count, 4);
+    assert_int_equal(found.left[0], 0); /* it began */
+    assert_int_equal(found.left[1], 8);
+    assert_int_equal(found.on[1], 0);
+    assert_int_equal(found.left[2], 8);
+    assert_int_equal(found.on[2], x);
+    assert_int_equal(found.left[3], 9);
     placements_free(s);
 }
 
@@ -306,6 +348,7 @@ int main(void)
         cmocka_unit_test(what_is_lost_parts_what_is_told),
         cmocka_unit_test(any_counts_are_borne),
         cmocka_unit_test(a_task_goes_from_carrier_to_carrier),
+        cmocka_unit_test(the_context_in_which_a_task_left_is_where_it_resumes),
         cmocka_unit_test(a_task_that_is_announced_late_has_its_stays),
         cmocka_unit_test(what_was_lost_is_no_stay),
         cmocka_unit_test(what_overlaps_is_found),

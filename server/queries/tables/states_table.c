@@ -1,10 +1,11 @@
 /* Tables of states: how each thread spent its lifetime, with a row per thread, or per state of
- * each; and the state intervals of each thread in order, with begin, duration, and the call site
- * where each began. */
+ * each; and the state intervals of each thread in order, with begin, duration, and where each
+ * began: the call site of an event, or the function in which a task left its worker thread. */
 #include "base/alloc.h"
 #include "server/queries/tables/cpu_source.h"
 #include "server/queries/tables/lifetime_sweep.h"
 #include "server/queries/tables/placement_tables.h"
+#include "server/run/activity_store.h"
 #include "server/timing/thread_states.h"
 
 #include <stdio.h>
@@ -355,15 +356,31 @@ static const char *const spells_table_reasons[UNATTRIBUTED_REASONS] = {
     [UNATTRIBUTED_LOST] = "lost",
     [UNATTRIBUTED_OPEN] = "open"};
 
+/* Returns where an interval begins.  A switch of a task is not an event: its function is known if
+ * its calls are measured. */
+static struct table_cell spells_table_where(const struct interval_listing *l,
+                                            const struct thread_state_interval *spell)
+{
+    const struct run *run = l->view->run;
+    uint32_t path =
+        spell->switched && spell->left ? activity_path_of(run, l->thread, spell->left - 1) : 0;
+    if (spell->switched && (!path || path == ACTIVITY_NO_PATH))
+        return (struct table_cell){0};
+    if (spell->switched) {
+        const struct activity_path *in = activity_path(run, path);
+        return table_cell_place((struct table_place){in->process, in->function});
+    }
+    return spell->place  ? table_cell_place(table_place(l->view, spell->place))
+           : l->where.is ? l->where /* a thread that did not run is still where it was */
+                         : table_site_cell(l->view, l->thread, spell->position);
+}
+
 static void spells_table_add_interval(void *context, const struct thread_state_interval *spell)
 {
     struct interval_listing *l = context;
     int64_t took = spell->to_ns - spell->from_ns;
     bool ran = spell->state == THREAD_STATE_RUNNING || spell->state == THREAD_STATE_CREATED;
-    struct table_cell where = spell->place ? table_cell_place(table_place(l->view, spell->place))
-                              : l->where.is
-                                  ? l->where /* a thread that did not run is still where it was */
-                                  : table_site_cell(l->view, l->thread, spell->position);
+    struct table_cell where = spells_table_where(l, spell);
     l->where = ran ? (struct table_cell){0} : where;
     struct table_cell *cells =
         l->full ? NULL : table_add_row(&l->table, 0, table_event(l->view, spell->position));
