@@ -231,6 +231,27 @@ static void paint_measured_state(struct band_canvas *canvas, const struct state_
     band_canvas_fill(canvas);
 }
 
+/* Fills what the order calls empty, above the other states, for a thread that was created and has
+ * not started. */
+static void state_band_paint_created(struct band_canvas *canvas,
+                                     const struct state_band_cell *cells,
+                                     const struct state_band_cell *measured, uint32_t pixels,
+                                     cairo_rectangle_t box)
+{
+    double wide = box.width / pixels;
+    for (uint32_t i = 0; i < pixels; i++) {
+        int empty = 255, share = measured[i].share[BAND_LIVING_START];
+        for (unsigned k = 0; k < BAND_CLASSES; k++)
+            empty -= cells[i].share[k];
+        share = share < empty ? share : empty;
+        double x = state_band_edge(&box, wide, i), to = state_band_edge(&box, wide, i + 1);
+        if (share > 0)
+            band_canvas_add(canvas, x, box.y + box.height * (empty - share) / 255, to - x,
+                            box.height * share / 255);
+    }
+    band_canvas_fill(canvas);
+}
+
 void state_band_paint_measured(cairo_t *cr, const struct state_band_cell *cells,
                                const struct state_band_cell *measured, uint32_t pixels, double y,
                                const struct state_band_style *look)
@@ -242,6 +263,8 @@ void state_band_paint_measured(cairo_t *cr, const struct state_band_cell *cells,
             &canvas, palette_color(band_thread_state_code(state_band_measured[i]), look->grey));
         paint_measured_state(&canvas, cells, measured, pixels, i, box);
     }
+    band_canvas_color(&canvas, palette_color(THREAD_STATE_CREATED, look->grey));
+    state_band_paint_created(&canvas, cells, measured, pixels, box);
     band_canvas_end(&canvas);
 }
 

@@ -188,10 +188,14 @@ void bands_view_draw(struct view *view, cairo_t *cr, int height)
 /* ---- text ---- */
 
 /* Returns the text of an empty pixel of a row. */
-static const char *bands_view_empty_text(struct view *view, uint32_t row)
+static const char *bands_view_empty_text(struct view *view, uint32_t row, uint32_t pixel)
 {
-    const struct state_bands *s = &view->overview.strip;
+    const struct state_bands *s = &view->overview.strip, *lives = measured_states_of(view);
+    int at = lives ? measured_states_find_pixel(lives, s, pixel) : -1;
+    bool created =
+        at >= 0 && lives->cells[row * (size_t)lives->pixels + (size_t)at].share[BAND_LIVING_START];
     return s->known < s->count                                          ? " not computed yet"
+           : created                                                    ? " created, not started"
            : metadata_line_is_thread(view_metadata(view), s->rows[row]) ? " does not exist then"
                                                                         : " not in use";
 }
@@ -217,7 +221,7 @@ static bool bands_view_append_shares(struct view *view, GString *text, const dou
 
 /* Values of enum band_thread_state. */
 static const uint8_t measured_classes[] = {BAND_LIVING_RUNNING, BAND_LIVING_READY,
-                                           BAND_LIVING_SYSTEM};
+                                           BAND_LIVING_SYSTEM, BAND_LIVING_START};
 #define MEASURED_CLASSES (sizeof measured_classes / sizeof *measured_classes)
 
 static const char *measured_class_name(size_t i)
@@ -262,7 +266,7 @@ char *bands_view_describe(struct view *view, double x_px, double y_px)
     g_free(name);
     g_string_append_c(text, ':');
     if (!bands_view_append_shares(view, text, shares, cell->about))
-        g_string_append(text, bands_view_empty_text(view, row));
+        g_string_append(text, bands_view_empty_text(view, row, (uint32_t)at));
     bands_view_append_measured(view, text, row, (uint32_t)at);
     if (cell->share[BAND_WAITS] && cell->about)
         g_string_append_printf(text, "\nmostly waiting for %s",

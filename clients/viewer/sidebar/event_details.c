@@ -161,6 +161,19 @@ static void add_function(GString *s, struct table_place place, const char *name)
     g_free(function);
 }
 
+/* Returns the number of measured calls up to that of the function which contains the call site,
+ * innermost first: the others called that function.  0 if it is none of them, but inlined. */
+static uint32_t event_details_own_calls(struct symbolizer *sites, const struct event_info *e)
+{
+    char *own = g_strdup(symbolize(sites, e->process, e->site).function);
+    uint32_t count = 0;
+    for (uint32_t i = 0; *own && !count && i < e->call_count; i++)
+        if (strcmp(symbolize(sites, e->process, e->calls[i]).function, own) == 0)
+            count = i + 1;
+    g_free(own);
+    return count;
+}
+
 /* Adds the calls that led to the event, if they are measured or its call stack was recorded. */
 static void add_calls(struct event_details *d, const struct event_info *e)
 {
@@ -168,10 +181,10 @@ static void add_calls(struct event_details *d, const struct event_info *e)
     GString *s = g_string_new(NULL);
     const uint64_t *calls = e->call_count ? e->calls : e->stack.callers;
     uint32_t count = e->call_count ? e->call_count : e->stack.count;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = event_details_own_calls(names.sites, e); i < count; i++) {
         struct table_place function = {e->process, calls[i]};
         char *name = result_table_place_text(&names, function, "");
-        g_string_append(s, i ? "\n" : "");
+        g_string_append(s, s->len ? "\n" : "");
         add_function(s, function, name);
         free(name);
     }
