@@ -122,8 +122,9 @@ static void read_rules(struct description_reader *reader, const config_setting_t
 {
     static const char *const presences[] = {"left", "running", "blocked", "elsewhere", NULL};
     static const char *const owners[] = {"acting_thread", "own_thread", NULL};
-    static const char *const roles[] = {"none",          "request",     "destroy",     "reuse",
-                                        "handler_begin", "handler_end", "signal_mask", NULL};
+    static const char *const roles[] = {"none",        "request",       "destroy",
+                                        "reuse",       "handler_begin", "handler_end",
+                                        "signal_mask", "violation",     NULL};
     description_get_bool(reader, s, "opens", &event->opens);
     description_get_bool(reader, s, "closes", &event->closes);
     read_waits(reader, s, event);

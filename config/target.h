@@ -44,7 +44,7 @@ enum target_category {
     CATEGORIES
 };
 
-/* Roles of event types in the prediction of bugs, for an object or for its thread. */
+/* Roles of event types in findings and the prediction of bugs, for an object or for its thread. */
 enum target_role {
     ROLE_NONE,
     ROLE_REQUEST, /* its thread waits unless the request is granted at once */
@@ -52,7 +52,8 @@ enum target_role {
     ROLE_REUSE, /* the next event of its thread uses the object after it was destroyed */
     ROLE_HANDLER_BEGIN, /* events of its thread are of a signal handler, */
     ROLE_HANDLER_END, /* until this one */
-    ROLE_SIGNAL_MASK /* the signals that its thread blocks change */
+    ROLE_SIGNAL_MASK, /* the signals that its thread blocks change */
+    ROLE_VIOLATION /* the program breaks a rule, which its annotation names: a finding */
 };
 
 /* The class of a wait: how far back the search for its cause goes. */

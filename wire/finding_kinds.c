@@ -13,6 +13,9 @@ const struct finding_kind_row finding_kinds[FINDING_KIND_COUNT + 1] =
      [FINDING_HANG] = {.name = "hang",
                        .group = FINDINGS_OF_HANGS,
                        .headline = "threads wait for a wake-up that no thread will send"},
+     [FINDING_RULE_VIOLATION] = {.name = "rule-violation",
+                                 .group = FINDINGS_OF_RULES,
+                                 .headline = "the program breaks a rule of mutual exclusion"},
      [FINDING_NO_PROGRESS] = {.name = "no-progress",
                               .group = FINDINGS_OF_PROGRESS,
                               .headline =

@@ -16,6 +16,7 @@ enum finding_group {
     FINDINGS_OF_CHECK = 8,
     FINDINGS_OF_PROGRESS = 16, /* of poet record --hang-timeout */
     FINDINGS_OF_ORDERS = 32, /* predictions of orders that are often intended */
+    FINDINGS_OF_RULES = 64, /* broken rules of the program's environment */
     FINDINGS_PREDICTED = FINDINGS_OF_PREDICTION | FINDINGS_OF_ORDERS
 };
 
@@ -24,6 +25,7 @@ enum finding_kind {
     FINDING_DEADLOCK,
     FINDING_ABANDONED_LOCK,
     FINDING_HANG,
+    FINDING_RULE_VIOLATION, /* the program breaks a rule of its environment */
     FINDING_NO_PROGRESS,
     FINDING_LOCK_ORDER_INVERSION, /* each holds what the next one requests */
     FINDING_READ_RECURSION, /* it waits for a writer that waits for it */

@@ -2,6 +2,7 @@
 #include "clients/cli/blocked.h"
 #include "clients/cli/command.h"
 #include "clients/cli/finding_options.h"
+#include "clients/cli/rule_violations.h"
 #include "clients/cli/terminal.h"
 
 #include "clients/cli/output_format.h"
@@ -449,6 +450,7 @@ struct json_object *blocked_json(struct command_source *subject, const struct wa
 }
 
 #define OPTION_FOLLOW 256
+#define BLOCKED_FINDINGS (FINDINGS_OF_HANGS | FINDINGS_OF_RULES)
 
 static bool blocked_as_json, blocked_follows; /* --json, --follow */
 
@@ -469,13 +471,21 @@ static int blocked_print_once(void *user)
 {
     const struct blocked_run *run = user;
     struct wait_list waits;
-    bool ok = command_source_waits(run->command, run->subject, &waits);
+    struct result_table broken = {0};
+    struct table_names names = {&run->subject->source.book, run->subject->sites};
+    bool ok = command_source_waits(run->command, run->subject, &waits) &&
+              rule_violations_request(run->command, run->subject, &broken) == EXIT_DONE;
     if (ok && !blocked_follows)
         pager_begin();
-    if (ok && blocked_as_json)
-        json_print(blocked_json(run->subject, &waits));
-    else if (ok)
+    if (ok && blocked_as_json) {
+        struct json_object *all = blocked_json(run->subject, &waits);
+        json_object_object_add(all, "violations", rule_violations_json(&names, &broken));
+        json_print(all);
+    } else if (ok) {
+        rule_violations_write(stdout, 0, &names, &broken, UINT32_MAX);
         blocked_print(run->subject, &waits);
+    }
+    result_table_free(&broken);
     wait_list_free(&waits);
     return ok ? EXIT_DONE : EXIT_FAILED;
 }
@@ -488,13 +498,13 @@ static int blocked_run(const struct command *command, int argc, char **argv)
     if (!command_source_begin(command, argc, argv, SESSION_NAMED_LINES, LABELS_NAME, &subject,
                               &blocked_as_json, &status))
         return finding_options_status(status);
-    status = finding_options_check(command, FINDINGS_OF_HANGS);
+    status = finding_options_check(command, BLOCKED_FINDINGS);
     command_source_warn_updated(command, &subject);
     if (status == EXIT_DONE && !finding_options_replace_text())
         status = blocked_follows
                      ? command_source_follow(command, &subject, blocked_print_once, &run)
                      : blocked_print_once(&run);
-    status = finding_options_judge(command, &subject, FINDINGS_OF_HANGS, NULL, subject.source.name,
+    status = finding_options_judge(command, &subject, BLOCKED_FINDINGS, NULL, subject.source.name,
                                    status);
     command_source_close(&subject);
     return status;
@@ -513,13 +523,14 @@ static const struct argp argp = {
     .options = options,
     .parser = blocked_parse_option,
     .args_doc = "[SOURCE]",
-    .doc = "Show which threads are blocked at the end of the trace.  Deadlock cycles come first, "
-           "then objects with waiters that no remaining thread can wake, then each blocked thread "
-           "with the object, the wait time, the call site and its callers, the holder and where it "
-           "acquired the lock: first threads that hang, then threads that wait for a holder, then "
-           "others; in each group the longest wait first.  Conclusions that are not certain are "
-           "marked as such, with the reason.  Threads that were still waiting when their program "
-           "exited normally are listed as waiting at exit, which is not a hang.",
+    .doc = "Show which threads are blocked at the end of the trace.  Rules that the program broke "
+           "(mutual exclusion in µC++) come first, then deadlock cycles, then objects with waiters "
+           "that no remaining thread can wake, then each blocked thread with the object, the wait "
+           "time, the call site and its callers, the holder and where it acquired the lock: first "
+           "threads that hang, then threads that wait for a holder, then others; in each group the "
+           "longest wait first.  Conclusions that are not certain are marked as such, with the "
+           "reason.  Threads that were still waiting when their program exited normally are listed "
+           "as waiting at exit, which is not a hang.",
     .children = children};
 
 const struct command command_blocked = {.name = "blocked",

@@ -454,9 +454,9 @@ static int record_run(const struct command *command, int argc, char **argv)
     if (!measurement_option_read(command, o.meters, &o.meters, &o.memory) ||
         !measurement_option_check_lists(command))
         return EXIT_USAGE;
-    status = finding_options_check(command, FINDINGS_OF_HANGS | FINDINGS_OF_PREDICTION |
-                                                FINDINGS_OF_ORDERS | FINDINGS_OF_MEMORY |
-                                                FINDINGS_OF_PROGRESS);
+    status = finding_options_check(command, FINDINGS_OF_HANGS | FINDINGS_OF_RULES |
+                                                FINDINGS_OF_PREDICTION | FINDINGS_OF_ORDERS |
+                                                FINDINGS_OF_MEMORY | FINDINGS_OF_PROGRESS);
     if (status != EXIT_DONE)
         return status;
     if (o.report && *o.report && !report_may_be_named(o.report))

@@ -228,8 +228,8 @@ static int recorded_program_judge(const struct recorded_program *r, enum recorde
 {
     bool hangs = fate != PROGRAM_ENDED;
     const unsigned groups =
-        finding_options_groups(FINDINGS_OF_HANGS | FINDINGS_OF_PREDICTION | FINDINGS_OF_ORDERS |
-                               FINDINGS_OF_MEMORY | FINDINGS_OF_PROGRESS);
+        finding_options_groups(FINDINGS_OF_HANGS | FINDINGS_OF_RULES | FINDINGS_OF_PREDICTION |
+                               FINDINGS_OF_ORDERS | FINDINGS_OF_MEMORY | FINDINGS_OF_PROGRESS);
     struct command_source subject;
     struct run_findings findings = {0};
     char text[100];

@@ -336,6 +336,7 @@ static const struct table_section sections[REPORT_TABLES] = {
     {.what = "run", .words = report_page_header, .page = true},
     {.make = hang_table_request, .title = "Deadlocks and hangs", .page = true, .rare = true},
     {.make = hang_table_sleepers, .title = "Asleep in untraced calls", .page = true, .rare = true},
+    {.what = "violations", .title = "Rules violated", .page = true, .rare = true},
     {.what = "findings",
      .title = "Key findings",
      .columns = "finding,thread,object,unblocked_by,duration_ns,share,count,location,"
@@ -558,8 +559,9 @@ static int report_run(const struct command *command, int argc, char **argv)
 {
     struct report_options o = {.tables = {.command = command,
                                           .paper = true,
-                                          .findings = FINDINGS_OF_HANGS | FINDINGS_OF_PREDICTION |
-                                                      FINDINGS_OF_ORDERS | FINDINGS_OF_MEMORY}};
+                                          .findings = FINDINGS_OF_HANGS | FINDINGS_OF_RULES |
+                                                      FINDINGS_OF_PREDICTION | FINDINGS_OF_ORDERS |
+                                                      FINDINGS_OF_MEMORY}};
     int first, status = command_read(command, argc, argv, &o, &first);
     if (status != OPTIONS_READ)
         return status;

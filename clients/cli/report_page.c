@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "clients/cli/memory.h"
+#include "clients/cli/rule_violations.h"
 #include "clients/metadata/event_text.h"
 #include "wire/thread_state_names.h"
 
@@ -21,6 +22,7 @@
 #define NAME 18 /* width of a thread's name, at most */
 #define SLEEPERS 3
 #define OPEN_WAITS 4
+#define VIOLATIONS 3
 
 #define NO_ROW UINT32_MAX
 
@@ -316,6 +318,7 @@ static void report_page_write_diagnosis(const struct report_page *p)
         report_page_write_hangs(p);
     else
         report_page_write_open_waits(p);
+    rule_violations_write(p->f, 2, p->names, &p->tables[REPORT_VIOLATIONS], VIOLATIONS);
     for (uint32_t i = 0; i < asleep->note_count; i++)
         report_line_indent(p->f, 2, xstrdup(asleep->notes[i]));
     for (uint32_t i = 0; i < asleep->row_count && i < SLEEPERS; i++)

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/text_hash.h"
+#include "clients/cli/rule_violations.h"
 #include "clients/cli/table_options.h"
 #include "clients/connection/finding_text.h"
 #include "clients/metadata/event_text.h"
@@ -267,6 +268,27 @@ static const struct table_cell *run_findings_cell(const struct result_table *t, 
     return column < t->column_count ? &result_table_cells(t, row)[column] : &nothing;
 }
 
+static int run_findings_collect_violations(const struct command *command,
+                                           struct run_findings_builder *b)
+{
+    struct result_table t = {0};
+    struct table_names names = {&b->subject->source.book, b->subject->sites};
+    int status = rule_violations_request(command, b->subject, &t);
+    for (uint32_t i = 0; status == EXIT_DONE && i < t.row_count; i++) {
+        const struct table_cell *place = run_findings_cell(&t, i, "location"),
+                                *object = run_findings_cell(&t, i, "object");
+        bool placed = place->is == CELL_PLACE;
+        run_findings_begin(b, FINDING_RULE_VIOLATION, FINDING_CERTAIN,
+                           rule_violations_text(&names, &t, i));
+        run_findings_add_object(b, object->is == CELL_LINE ? object->line : 0);
+        run_findings_add_place(b, placed ? place->place.process : 0,
+                               placed ? place->place.address : 0, xstrdup(b->now.text));
+        run_findings_end(b);
+    }
+    result_table_free(&t);
+    return status;
+}
+
 static int64_t run_findings_number(const struct result_table *t, uint32_t row, const char *name)
 {
     const struct table_cell *c = run_findings_cell(t, row, name);
@@ -382,6 +404,8 @@ int run_findings_collect(const struct command *command, struct command_source *s
     int status = EXIT_DONE;
     if (groups & FINDINGS_OF_HANGS)
         status = run_findings_collect_hangs(command, &b);
+    if (status == EXIT_DONE && groups & FINDINGS_OF_RULES)
+        status = run_findings_collect_violations(command, &b);
     if (status == EXIT_DONE && groups & (FINDINGS_OF_PREDICTION | FINDINGS_OF_ORDERS))
         status = run_findings_collect_predictions(command, &b, groups, kinds);
     if (status == EXIT_DONE && groups & FINDINGS_OF_MEMORY)

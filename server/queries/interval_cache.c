@@ -135,6 +135,7 @@ static void interval_cache_set_meaning(const struct interval_cache *m,
     meaning->releases = look->releases;
     meaning->may_pass = look->role == ROLE_REQUEST;
     meaning->by_clock = look->category == CATEGORY_CLOCK;
+    meaning->violates = look->role == ROLE_VIOLATION;
     meaning->interrupts = look->category == CATEGORY_SIGNAL;
     meaning->gathers = look->waits && target_has_line_type(&look->causes, look->name);
     meaning->sends = look->category == CATEGORY_SEND;

@@ -269,8 +269,7 @@ static bool wait_ended(struct interval_builder *f, const struct thread_progress 
     return true;
 }
 
-/* Adds the recorded code segments so that they end at the event; the rest is the code between the
- * two events. */
+/* Adds the recorded code segments, the last up to the event; the rest is code in between. */
 static void ran_pieces(struct interval_builder *f, const struct thread_progress *t,
                        const struct point_member *m, uint32_t place, uint32_t otherwise)
 {
@@ -367,8 +366,7 @@ static void interval_builder_add_time(struct interval_builder *f, const struct t
         interval_builder_add_run(f, t, m, place);
 }
 
-/* Advances the thread from its previous event to this one.  A wait that a signal interrupts
- * continues. */
+/* Advances the thread to this event.  A wait that a signal interrupts continues. */
 static void interval_builder_advance_thread(struct interval_builder *f, struct point_member *m)
 {
     struct thread_progress *t = interval_builder_thread(f, m->event.thread);
@@ -524,6 +522,8 @@ static void interval_builder_process_point(struct interval_builder *f)
         note_visit(f, m, plain);
         if (m->meaning->is)
             note_about(f, m);
+        if (m->meaning->violates)
+            intervals_add_violation(&f->intervals, m->position);
     }
 }
 

@@ -174,6 +174,13 @@ void intervals_add_edge(struct intervals *all, uint32_t line, struct interval_ed
     all->tie_count++;
 }
 
+void intervals_add_violation(struct intervals *all, uint64_t position)
+{
+    all->violations = array_reserve(all->violations, &all->violation_room, all->violation_count + 1,
+                                    sizeof *all->violations);
+    all->violations[all->violation_count++] = position;
+}
+
 void intervals_free(struct intervals *all)
 {
     for (uint32_t i = 0; i < all->thread_count; i++) {
@@ -185,6 +192,7 @@ void intervals_free(struct intervals *all)
     free(all->waits);
     free(all->segments);
     free(all->thread_of);
+    free(all->violations);
     code_segments_free(&all->steps);
     *all = (struct intervals){0};
 }
@@ -195,6 +203,7 @@ size_t intervals_bytes(const struct intervals *all)
            all->tie_count * sizeof(struct interval_edge) +
            all->wait_count * sizeof(struct wait_record) +
            all->segment_count * sizeof(struct wait_interval) +
+           all->violation_count * sizeof *all->violations +
            all->thread_room * sizeof(struct thread_timeline);
 }
 

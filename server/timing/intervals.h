@@ -122,6 +122,8 @@ struct intervals {
     struct wait_interval *segments;
     size_t segment_count, segment_room;
     size_t interval_count, tie_count; /* of all threads */
+    uint64_t *violations; /* positions of events by which the program breaks a rule */
+    size_t violation_count, violation_room;
 };
 
 /* ---- filling: threads by their lines ---- */
@@ -152,6 +154,7 @@ void intervals_add_gathering(struct intervals *all, uint32_t line, struct gather
 /* Adds an edge from another thread's event to the thread's event at tie.at_ns. (Releases of waits
  * need not be added.) */
 void intervals_add_edge(struct intervals *all, uint32_t line, struct interval_edge tie);
+void intervals_add_violation(struct intervals *all, uint64_t position);
 void intervals_free(struct intervals *all); /* frees the memory; it is empty then */
 
 /* ---- reading ---- */

@@ -19,6 +19,7 @@ struct event_meaning { /* meaning of an event type on a kind of line */
     bool opens, ends, closes; /* events of the line's own thread */
     bool begins; /* likewise; it may be its first event */
     bool enters, leaves; /* its thread enters or leaves the line; not on a thread's own line */
+    bool violates; /* the program breaks a rule by it */
     bool takes, gives; /* likewise for counted units: one is taken or given */
     uint64_t is; /* the bit of a type that can release waits; else 0 */
     /* bits of the types that release the waiter; 0: any event directly before the wait's end */

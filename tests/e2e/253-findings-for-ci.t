@@ -85,7 +85,7 @@ status_of "a finding" 1 poet blocked dead.poet --fail-on deadlock
 status_of "a finding of any kind" 1 poet blocked dead.poet --fail-on all
 status_of "no such finding" 0 poet blocked dead.poet --fail-on abandoned-lock,hang
 status_of "an unknown kind" 2 poet blocked dead.poet --fail-on hung
-like "the known ones" "$(cat err)" 'unknown kind \(known: all, deadlock, abandoned-lock, hang\)'
+like "the known ones" "$(cat err)" 'unknown kind \(known: all, deadlock, abandoned-lock, hang, rule-violation\)'
 status_of "a kind of another command" 2 poet blocked dead.poet --fail-on leak
 status_of "no source" 2 poet blocked nosuch.poet --fail-on all
 status_of "without --fail-on" 0 poet blocked dead.poet

@@ -14,7 +14,7 @@ declare -A expected=(
 # ---- as such programs sent it ----
 poetcc -trace -g -Wall -Wextra -Werror "$texts/send.c" -o send || exit 1
 for rule in order stack deleted; do
-    sed '/ violation /d' "$texts/ownership-$rule.sent" | POET_OUTPUT=silent.poet ./send || not_ok "$rule: is sent"
+    sed '/ violation /{N;d}' "$texts/ownership-$rule.sent" | POET_OUTPUT=silent.poet ./send || not_ok "$rule: is sent"
     until_true finished silent.poet
     [ $rule = order ] || like "$rule: poet check does not accept the trace without the violation" \
         "$(poet check silent.poet 2>&1)" "(end|delete) must not follow"

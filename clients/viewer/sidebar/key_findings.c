@@ -18,6 +18,7 @@
 
 /* The tables that findings are taken from. */
 enum key_findings_table {
+    FROM_VIOLATIONS,
     FROM_FINDINGS,
     FROM_PATH,
     FROM_MEMORY,
@@ -29,7 +30,8 @@ enum key_findings_table {
 static const struct {
     const char *preset;
     uint32_t top; /* 0: all rows */
-} key_findings_tables[FROM_TABLES] = {[FROM_FINDINGS] = {"findings", 0},
+} key_findings_tables[FROM_TABLES] = {[FROM_VIOLATIONS] = {"violations", FINDINGS_SHOWN},
+                                      [FROM_FINDINGS] = {"findings", 0},
                                       [FROM_PATH] = {"path", 5},
                                       [FROM_MEMORY] = {"memory", 1},
                                       [FROM_PREDICT] = {"predict", FINDINGS_SHOWN},
@@ -120,6 +122,27 @@ static void key_findings_add_finding(struct key_findings *f, uint32_t row)
     free(thread);
     free(object);
     free(place);
+}
+
+/* Adds the rules that the program broke, each with the object and the place. */
+static void key_findings_add_violations(struct key_findings *f)
+{
+    const struct result_table *t = &f->models[FROM_VIOLATIONS].table;
+    for (uint32_t i = 0; !t->problem && i < t->row_count; i++) {
+        char *rule = key_finding_text(f, FROM_VIOLATIONS, i, "rule"),
+             *thread = key_finding_text(f, FROM_VIOLATIONS, i, "thread"),
+             *object = key_finding_text(f, FROM_VIOLATIONS, i, "object"),
+             *place = key_finding_text(f, FROM_VIOLATIONS, i, "location");
+        char *text =
+            g_markup_printf_escaped("<b>Rule violated</b>  %s\n%s%s%s%s%s", rule, thread,
+                                    *object ? ", " : "", object, *place ? " at " : "", place);
+        row_list_add(f->list, text, t->rows[i].event);
+        g_free(text);
+        free(rule);
+        free(thread);
+        free(object);
+        free(place);
+    }
 }
 
 static void key_findings_add_gains(struct key_findings *f)
@@ -216,6 +239,7 @@ static void key_findings_on_table(void *user)
         if (table_model_is_running(&f->models[i]))
             return;
     row_list_clear(f->list);
+    key_findings_add_violations(f);
     f->asleep = blocked_panel_asleep(f->view);
     blocked_panel_add_sleepers(f->view, f->list, SLEEPERS_SHOWN);
     key_findings_add_gains(f);

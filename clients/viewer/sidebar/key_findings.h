@@ -1,5 +1,5 @@
-/* The key findings of a run, as a list of links: what would make it shorter, the largest estimated
- * gain first; memory that was not freed; potential bugs. */
+/* The key findings of a run, as a list of links: rules that the program broke; what would make it
+ * shorter, the largest estimated gain first; memory that was not freed; potential bugs. */
 #ifndef CLIENTS_VIEWER_SIDEBAR_KEY_FINDINGS_H
 #define CLIENTS_VIEWER_SIDEBAR_KEY_FINDINGS_H
 

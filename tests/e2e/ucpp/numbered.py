@@ -15,8 +15,8 @@ def event(word):
 
 
 # which words of a row are lines, and which are events
-LINES = {"line": (1,), "event": (1, 2, 5), "pair": (1, 2, 5)}
-EVENTS = {"line": (), "event": (3, 6), "pair": (3, 6)}
+LINES = {"line": (1,), "event": (1, 2, 5), "pair": (1, 2, 5), "text": ()}
+EVENTS = {"line": (), "event": (3, 6), "pair": (3, 6), "text": (1,)}
 for row in rows:
     for i in LINES[row[0]]:
         row[i] = number.get(row[i], row[i])

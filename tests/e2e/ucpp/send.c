@@ -88,6 +88,8 @@ int main(void)
             poet_event_t second;
             remember(a, poet_pair(lines[line], type(type_a), lines[other], type(type_b), &second));
             remember(b, second);
+        } else if (sscanf(text, "text %15s %127[^\n]", a, name) == 2) {
+            poet_annotate(recall(a), "%s", name);
         } else {
             fail(text);
         }

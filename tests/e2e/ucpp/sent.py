@@ -3,6 +3,7 @@
     line LINE KIND SHARED NAME
     event THREAD LINE EVENT TYPE ABOUT AFTER     ABOUT: a line, or 0; AFTER: an event, or -
     pair THREAD LINE EVENT TYPE LINE EVENT TYPE
+    text EVENT WORDS                             which rule a violation breaks
 """
 import json
 import sys
@@ -40,3 +41,5 @@ for fact in facts:
         after = fact["partner"] if fact["relation"] == "order" else None
         after = after or (fact["order_after"][0] if fact["relation"] == "order" and fact["order_after"] else "-")
         print("event", fact["thread"], line, event, fact["type"], fact["object"] or 0, after)
+        if fact["type"] == "violation":
+            print("text", event, *fact["annotations"])
