@@ -224,19 +224,21 @@ static bool result_table_has_values(const struct result_table *t, uint32_t colum
     return shown;
 }
 
-/* Adds the row of totals: blank where a column has values but no total; "-" where no row has a
- * value. */
+/* Adds the row of totals, with the word "total" in the first column of words; blank where a column
+ * has values but no total; "-" where no row has a value. */
 static void add_total(struct text_table *s, const struct table_names *names,
                       const struct result_table *t, const uint32_t *columns)
 {
     struct text_table_row *row = text_table_add_row(s);
+    bool labeled = false;
     row->total = true;
     for (uint32_t i = 0; i < s->column_count; i++) {
         const struct table_cell *cell = &t->total[columns[i]];
-        bool named = i == 0 && cell->is == CELL_NULL;
-        bool blank = cell->is == CELL_NULL && (!is_number(&t->columns[columns[i]]) ||
-                                               result_table_has_values(t, columns[i]));
-        row->cells[i] = named   ? xstrdup("total")
+        bool words = !is_number(&t->columns[columns[i]]);
+        bool label = !labeled && cell->is == CELL_NULL && (i == 0 || words);
+        bool blank = cell->is == CELL_NULL && (words || result_table_has_values(t, columns[i]));
+        labeled |= label;
+        row->cells[i] = label   ? xstrdup("total")
                         : blank ? xstrdup("")
                                 : result_table_cell_text(names, &t->columns[columns[i]], cell);
     }

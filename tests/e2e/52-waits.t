@@ -76,7 +76,7 @@ waits --why of a place takes its longest wait | first(rows).waited_ns, .[-1].not
 E
 like "waits --why of a place without a wait" "$(poet waits --why nowhere "$run" 2>&1)" "no wait starts there"
 like "waits --object of an unknown line" "$(poet waits --object absent "$run" 2>&1)" "no such line; see poet dump"
-like "waits: columns without a total are blank" "$(poet waits "$run" | grep '^ *140.000' | tr -s ' ')" "^ ?140.000 3 *$"
+like "waits: columns without a total are blank" "$(poet waits "$run" | grep '^ *140.000' | tr -s ' ')" "^ ?140.000 3 total *$"
 
 # ---- parts of a table ----
 poet waits --from 30ms --to 60ms --json "$run" >part.json

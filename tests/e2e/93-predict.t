@@ -1,5 +1,5 @@
 #!/bin/bash
-# poet predict finds the bug of each programs predict/bad_*.c in a run without a failure, and no hang in the similar
+# poet predict finds the bug of each program predict/bad_*.c in a run without a failure, and no hang in the similar
 # programs predict/good_*.c.
 # Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"

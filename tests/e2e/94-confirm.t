@@ -1,5 +1,5 @@
 #!/bin/bash
-# poet confirm reproduces the predicted bug of each programs predict/bad_*.c within twenty runs, and none of the similar
+# poet confirm reproduces the predicted bug of each program predict/bad_*.c within twenty runs, and none of the similar
 # programs predict/good_*.c.
 # Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
