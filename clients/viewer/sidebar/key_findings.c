@@ -62,10 +62,9 @@ static char *key_finding_text(const struct key_findings *f, enum key_findings_ta
     const struct result_table *t = &f->models[from].table;
     struct table_names names = {view_metadata(f->view), f->view->server_link.sites};
     const struct table_cell *cell = key_finding_cell(t, row, name);
-    return cell->is == CELL_NULL
-               ? g_strdup("")
-               : result_table_cell_text(&names, &t->columns[result_table_find_column(t, name)],
-                                        cell);
+    if (cell->is == CELL_NULL || (cell->is == CELL_PLACE && !cell->place.address))
+        return g_strdup("");
+    return result_table_cell_text(&names, &t->columns[result_table_find_column(t, name)], cell);
 }
 
 static int64_t key_finding_number(const struct result_table *t, uint32_t row, const char *name)
@@ -107,41 +106,40 @@ static uint32_t key_finding_next(const struct key_findings *f, int64_t most, uin
 
 /* ---- rows ---- */
 
-static void key_findings_add_finding(struct key_findings *f, uint32_t row)
+/* Adds a row: a head, in bold, a text, and the thread, the object and the place of a row of a table.
+ */
+static void key_findings_add_row(struct key_findings *f, enum key_findings_table from, uint32_t row,
+                                 const char *head, const char *text)
 {
-    char gain[60], *finding = key_finding_text(f, FROM_FINDINGS, row, "finding"),
-                   *thread = key_finding_text(f, FROM_FINDINGS, row, "thread"),
-                   *object = key_finding_text(f, FROM_FINDINGS, row, "object"),
-                   *place = key_finding_text(f, FROM_FINDINGS, row, "location");
-    duration_text(gain, sizeof gain, key_finding_gain_ns(f, row));
-    char *text = g_markup_printf_escaped("<b>%s</b>  %s\n%s%s%s%s%s", gain, finding, thread,
-                                         *object ? ", " : "", object, *place ? " at " : "", place);
-    row_list_add(f->list, text, f->models[FROM_FINDINGS].table.rows[row].event);
-    g_free(text);
-    free(finding);
+    char *thread = key_finding_text(f, from, row, "thread"),
+         *object = key_finding_text(f, from, row, "object"),
+         *place = key_finding_text(f, from, row, "location");
+    char *markup =
+        g_markup_printf_escaped("<b>%s</b>  %s\n%s%s%s%s%s", head, text, thread,
+                                *object ? ", " : "", object, *place ? " at " : "", place);
+    row_list_add(f->list, markup, f->models[from].table.rows[row].event);
+    g_free(markup);
     free(thread);
     free(object);
     free(place);
 }
 
-/* Adds the rules that the program broke, each with the object and the place. */
+static void key_findings_add_finding(struct key_findings *f, uint32_t row)
+{
+    char gain[60], *finding = key_finding_text(f, FROM_FINDINGS, row, "finding");
+    duration_text(gain, sizeof gain, key_finding_gain_ns(f, row));
+    key_findings_add_row(f, FROM_FINDINGS, row, gain, finding);
+    free(finding);
+}
+
+/* Adds the rules that the program broke. */
 static void key_findings_add_violations(struct key_findings *f)
 {
     const struct result_table *t = &f->models[FROM_VIOLATIONS].table;
     for (uint32_t i = 0; !t->problem && i < t->row_count; i++) {
-        char *rule = key_finding_text(f, FROM_VIOLATIONS, i, "rule"),
-             *thread = key_finding_text(f, FROM_VIOLATIONS, i, "thread"),
-             *object = key_finding_text(f, FROM_VIOLATIONS, i, "object"),
-             *place = key_finding_text(f, FROM_VIOLATIONS, i, "location");
-        char *text =
-            g_markup_printf_escaped("<b>Rule violated</b>  %s\n%s%s%s%s%s", rule, thread,
-                                    *object ? ", " : "", object, *place ? " at " : "", place);
-        row_list_add(f->list, text, t->rows[i].event);
-        g_free(text);
+        char *rule = key_finding_text(f, FROM_VIOLATIONS, i, "rule");
+        key_findings_add_row(f, FROM_VIOLATIONS, i, "Rule violated", rule);
         free(rule);
-        free(thread);
-        free(object);
-        free(place);
     }
 }
 
