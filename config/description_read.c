@@ -122,9 +122,9 @@ static void read_rules(struct description_reader *reader, const config_setting_t
 {
     static const char *const presences[] = {"left", "running", "blocked", "elsewhere", NULL};
     static const char *const owners[] = {"acting_thread", "own_thread", NULL};
-    static const char *const roles[] = {"none",        "request",       "destroy",
-                                        "reuse",       "handler_begin", "handler_end",
-                                        "signal_mask", "violation",     NULL};
+    static const char *const roles[] = {"none",          "request",     "destroy",     "reuse",
+                                        "handler_begin", "handler_end", "signal_mask", "violation",
+                                        "begin_process", NULL};
     description_get_bool(reader, s, "opens", &event->opens);
     description_get_bool(reader, s, "closes", &event->closes);
     read_waits(reader, s, event);
@@ -132,7 +132,6 @@ static void read_rules(struct description_reader *reader, const config_setting_t
     description_get_bool(reader, s, "releases_lock", &event->releases);
     description_get_bool(reader, s, "has_timeout", &event->timed);
     description_get_bool(reader, s, "awaits_child", &event->awaits_child);
-    description_get_bool(reader, s, "begins_process", &event->begins_process);
     description_get_bool(reader, s, "rests", &event->rests);
     event->role = (uint8_t)description_get_word(reader, s, "role", roles, event->role);
     description_get_bool(reader, s, "signal_handlers_between", &event->handlers);
@@ -233,7 +232,7 @@ static void read_event(struct description_reader *reader, const config_setting_t
                            "allowed_after_in_thread closes thread_state state_of wait_class "
                            "releases_lock signal_handlers_between object_state show_thread_name "
                            "ends group has_timeout woken_by ended_by category undelivered_label "
-                           "broadcast_text expects awaits_child begins_process rests role");
+                           "broadcast_text expects awaits_child rests role");
     const char *name = description_get_text(reader, s, "name", true);
     struct selector wanted = {.name = name ? name : ""};
     wanted.any_kind = !description_get_names(reader, s, "line_types", &wanted.on, NULL);

@@ -53,7 +53,8 @@ enum target_role {
     ROLE_HANDLER_BEGIN, /* events of its thread are of a signal handler, */
     ROLE_HANDLER_END, /* until this one */
     ROLE_SIGNAL_MASK, /* the signals that its thread blocks change */
-    ROLE_VIOLATION /* the program breaks a rule, which its annotation names: a finding */
+    ROLE_VIOLATION, /* the program breaks a rule, which its annotation names: a finding */
+    ROLE_BEGIN_PROCESS /* the message with which another process, or program, begins */
 };
 
 /* The class of a wait: how far back the search for its cause goes. */
@@ -133,7 +134,6 @@ struct target_event {
     bool waits_checked; /* as it was when recorded: the rules use this */
     bool releases; /* and the thread releases the line meanwhile, so that others can enter it */
     bool timed; /* or until a timeout */
-    bool begins_process; /* the message with which another process, or program, begins */
     bool awaits_child; /* it waits for the end of a process that its own process created */
     uint8_t role; /* an enum target_role */
     bool rests; /* waits for work, as is normal for its thread: no diagnosis is based on it */

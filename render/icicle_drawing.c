@@ -115,7 +115,7 @@ static void icicle_drawing_box_text(const struct icicle_layout *b, int64_t size,
         snprintf(text, room, "%lld", (long long)size);
 }
 
-static size_t letters_of(const char *text)
+size_t icicle_letters(const char *text)
 {
     size_t n = 0;
     for (; *text; text++)
@@ -123,7 +123,7 @@ static size_t letters_of(const char *text)
     return n;
 }
 
-static const char *skip_letters(const char *text, size_t n)
+const char *icicle_skip_letters(const char *text, size_t n)
 {
     for (; *text && n; n--)
         for (text++; ((unsigned char)*text & 0xc0) == 0x80;)
@@ -135,8 +135,8 @@ static const char *skip_letters(const char *text, size_t n)
 static char *icicle_drawing_shorten_middle(const char *text, size_t all, size_t kept)
 {
     size_t head = (kept + 1) / 2;
-    const char *tail = skip_letters(text, all - (kept - head));
-    char *first = xstrndup(text, (size_t)(skip_letters(text, head) - text));
+    const char *tail = icicle_skip_letters(text, all - (kept - head));
+    char *first = xstrndup(text, (size_t)(icicle_skip_letters(text, head) - text));
     char *sentence = xasprintf("%s\xe2\x80\xa6%s", first, tail);
     free(first);
     return sentence;
@@ -153,7 +153,7 @@ char *icicle_drawing_fitting(const char *text, double width, double size)
         return NULL;
     if (strlen(text) < 4 * width && icicle_drawing_text_fits(text, width, size))
         return xstrdup(text);
-    size_t all = letters_of(text), least = 3, most = (size_t)(width / (size * 0.25));
+    size_t all = icicle_letters(text), least = 3, most = (size_t)(width / (size * 0.25));
     char *sentence = NULL;
     for (most = most < all ? most : all; least < most;) {
         size_t kept = (least + most) / 2;
@@ -547,76 +547,4 @@ bool icicle_page_write(const struct icicle_layout *b, uint32_t node,
     free(d.lines);
     text_cache_clear();
     return written;
-}
-
-/* ---- as text: a line per level, each box between two bars ---- */
-
-#define TEXT_WIDTH_LEAST 20u
-#define CELLS_LEAST 3.0 /* minimum width of a box with its bar; narrower ones are merged */
-
-/* Prints a text in `cells` characters: padded with blanks, or cut in its middle. */
-static void icicle_text_print_cells(const char *text, size_t cells, FILE *f)
-{
-    size_t n = letters_of(text);
-    if (n <= cells) {
-        fprintf(f, "%s%*s", text, (int)(cells - n), "");
-    } else if (cells) {
-        size_t head = cells / 2, tail = cells - 1 - head;
-        fprintf(f, "%.*s~%s", (int)(skip_letters(text, head) - text), text,
-                skip_letters(text, n - tail));
-    }
-}
-
-static void icicle_text_print_box(const struct icicle_layout *b, const struct icicle_box *p,
-                                  size_t cells, FILE *f)
-{
-    const struct icicle_node *node = &b->nodes[p->node];
-    const char *name = node->brief ? node->brief : node->name;
-    char *both = p->smaller ? xasprintf("(other: %u)", p->smaller)
-                            : xasprintf("%s%s  %s", node->kind == ICICLE_BOX_WAITED ? "~" : "",
-                                        name, node->amount);
-    bool whole = letters_of(both) <= cells;
-    if (cells)
-        fputc('|', f);
-    icicle_text_print_cells(whole || p->smaller ? both : name, cells ? cells - 1 : 0, f);
-    free(both);
-}
-
-static void icicle_text_print_row(const struct icicle_layout *b, const struct icicle_boxes *places,
-                                  uint32_t depth, double scale, unsigned width, FILE *f)
-{
-    size_t at = 0;
-    for (uint32_t i = 0; i < places->count; i++) {
-        const struct icicle_box *p = &places->items[i];
-        if (p->depth != depth)
-            continue;
-        size_t from = (size_t)floor((double)p->at * scale + 0.5),
-               to = (size_t)floor((double)(p->at + p->size) * scale + 0.5);
-        to = to < width ? to : width;
-        if (from > at)
-            fprintf(f, "%*s", (int)(from - at), "");
-        if (to > from)
-            icicle_text_print_box(b, p, to - from, f);
-        at = to > at ? to : at;
-    }
-    fputs("|\n", f);
-}
-
-void icicle_text_print(const struct icicle_layout *b, unsigned width, FILE *f)
-{
-    struct icicle_boxes places;
-    width = (width > TEXT_WIDTH_LEAST ? width : TEXT_WIDTH_LEAST) - 1;
-    int64_t all = b->count ? b->nodes[0].size : 0,
-            least = (int64_t)ceil((double)all / width * CELLS_LEAST);
-    icicle_layout_place(b, 0, least, &places);
-    fprintf(f, "%s: as wide as %s\n", b->title, b->measure);
-    for (uint32_t depth = 0; all > 0 && depth < places.rows; depth++)
-        icicle_text_print_row(b, &places, depth, (double)width / (double)all, width, f);
-    char *smaller = icicle_page_smaller_text(b, &places, least);
-    if (smaller)
-        fprintf(f, "note: %s\n", smaller);
-    free(smaller);
-    for (uint32_t i = 0; i < b->note_count; i++)
-        fprintf(f, "note: %s\n", b->notes[i]);
-    icicle_layout_places_free(&places);
 }

@@ -48,6 +48,9 @@ void icicle_drawing_fill(cairo_t *cr, uint32_t rank, bool grey, cairo_rectangle_
  * readable text. New memory. */
 char *icicle_drawing_fitting(const char *text, double width_pt, double size_pt);
 
+size_t icicle_letters(const char *text); /* the number of characters of UTF-8 text */
+const char *icicle_skip_letters(const char *text, size_t count); /* returns the rest */
+
 /* Writes a chart of a node and everything below it. Returns false with the reason in *why. */
 bool icicle_page_write(const struct icicle_layout *boxes, uint32_t node,
                        const struct document_options *options, const char *path, const char **why);

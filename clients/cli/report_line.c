@@ -79,3 +79,27 @@ char *report_line_time_column(int64_t ns)
     free(text);
     return column;
 }
+
+/* ---- cells ---- */
+
+const struct table_cell *report_cell(const struct result_table *t, uint32_t row, const char *name)
+{
+    static const struct table_cell nothing = {0};
+    uint32_t column = result_table_find_column(t, name);
+    const struct table_cell *cells = row == REPORT_TOTAL  ? t->total
+                                     : row < t->row_count ? result_table_cells(t, row)
+                                                          : NULL;
+    return cells && column < t->column_count ? &cells[column] : &nothing;
+}
+
+const char *report_cell_string(const struct result_table *t, uint32_t row, const char *name)
+{
+    const struct table_cell *cell = report_cell(t, row, name);
+    return cell->is == CELL_TEXT ? cell->text : "";
+}
+
+int64_t report_cell_number(const struct result_table *t, uint32_t row, const char *name)
+{
+    const struct table_cell *cell = report_cell(t, row, name);
+    return cell->is == CELL_NUMBER && cell->number > 0 ? cell->number : 0;
+}

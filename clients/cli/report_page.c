@@ -24,8 +24,6 @@
 #define OPEN_WAITS 4
 #define VIOLATIONS 3
 
-#define NO_ROW UINT32_MAX
-
 struct report_page {
     FILE *f;
     const struct table_names *names;
@@ -37,36 +35,11 @@ struct report_page {
 
 /* ---- cells ---- */
 
-/* Returns a cell of a row, or of the total if the row is NO_ROW. */
-static const struct table_cell *report_page_cell(const struct result_table *t, uint32_t row,
-                                                 const char *name)
-{
-    static const struct table_cell nothing = {0};
-    uint32_t column = result_table_find_column(t, name);
-    const struct table_cell *cells = row == NO_ROW        ? t->total
-                                     : row < t->row_count ? result_table_cells(t, row)
-                                                          : NULL;
-    return cells && column < t->column_count ? &cells[column] : &nothing;
-}
-
-static const char *report_page_text(const struct result_table *t, uint32_t row, const char *name)
-{
-    const struct table_cell *cell = report_page_cell(t, row, name);
-    return cell->is == CELL_TEXT ? cell->text : "";
-}
-
-/* Returns a count or a time; 0 if it is unknown. */
-static int64_t report_page_number(const struct result_table *t, uint32_t row, const char *name)
-{
-    const struct table_cell *cell = report_page_cell(t, row, name);
-    return cell->is == CELL_NUMBER && cell->number > 0 ? cell->number : 0;
-}
-
 /* Returns a cell as text, "" if it is unknown; in new memory. */
 static char *report_page_cell_text(const struct report_page *p, const struct result_table *t,
                                    uint32_t row, const char *name)
 {
-    const struct table_cell *cell = report_page_cell(t, row, name);
+    const struct table_cell *cell = report_cell(t, row, name);
     if (cell->is == CELL_NULL)
         return xstrdup("");
     char *text =
@@ -87,17 +60,17 @@ static char *report_page_count_text(int64_t n, const char *what)
 static char *report_page_figures_text(const struct result_table *t)
 {
     char took[60], lost[60] = "none lost", processes[60] = "";
-    duration_text(took, sizeof took, report_page_number(t, 0, "duration_ns"));
-    char *threads = report_page_count_text(report_page_number(t, 0, "threads"), "thread"),
-         *events = report_page_count_text(report_page_number(t, 0, "events"), "event");
-    const char *began = report_page_text(t, 0, "start");
-    if (report_page_number(t, 0, "processes") > 1)
+    duration_text(took, sizeof took, report_cell_number(t, 0, "duration_ns"));
+    char *threads = report_page_count_text(report_cell_number(t, 0, "threads"), "thread"),
+         *events = report_page_count_text(report_cell_number(t, 0, "events"), "event");
+    const char *began = report_cell_string(t, 0, "start");
+    if (report_cell_number(t, 0, "processes") > 1)
         snprintf(processes, sizeof processes, "%lld processes, ",
-                 (long long)report_page_number(t, 0, "processes"));
-    if (report_page_number(t, 0, "lost"))
-        snprintf(lost, sizeof lost, "%lld lost", (long long)report_page_number(t, 0, "lost"));
+                 (long long)report_cell_number(t, 0, "processes"));
+    if (report_cell_number(t, 0, "lost"))
+        snprintf(lost, sizeof lost, "%lld lost", (long long)report_cell_number(t, 0, "lost"));
     char *all = xasprintf("%s%s%s%s; %s%s, %s (%s)", began, *began ? ", " : "",
-                          report_page_number(t, 0, "connected") ? "running for " : "duration ",
+                          report_cell_number(t, 0, "connected") ? "running for " : "duration ",
                           took, processes, threads, events, lost);
     free(threads);
     free(events);
@@ -107,8 +80,8 @@ static char *report_page_figures_text(const struct result_table *t)
 void report_page_header(struct text_table *sheet, const struct table_names *names,
                         const struct result_table *t)
 {
-    const char *program = report_page_text(t, 0, "program"),
-               *arguments = report_page_text(t, 0, "arguments");
+    const char *program = report_cell_string(t, 0, "program"),
+               *arguments = report_cell_string(t, 0, "arguments");
     sheet->head = true;
     sheet->title = xasprintf("Run report: %s", names->book->run.name);
     if (*program)
@@ -159,7 +132,7 @@ static void report_page_write_hang(const struct report_page *p, uint32_t row)
 static bool report_page_has_diagnosis(const struct result_table *t, uint32_t row,
                                       const char *diagnosis)
 {
-    return strcmp(report_page_text(t, row, "diagnosis"), diagnosis) == 0;
+    return strcmp(report_cell_string(t, row, "diagnosis"), diagnosis) == 0;
 }
 
 /* Returns the number of threads with a diagnosis; sets *selves to the number of those that wait for
@@ -172,8 +145,8 @@ static uint32_t report_page_count_hangs(const struct result_table *t, const char
     for (uint32_t i = 0; i < t->row_count; i++) {
         bool counts = report_page_has_diagnosis(t, i, diagnosis);
         count += counts;
-        *selves += counts && report_page_cell(t, i, "thread")->line ==
-                                 report_page_cell(t, i, "held_by")->line;
+        *selves +=
+            counts && report_cell(t, i, "thread")->line == report_cell(t, i, "held_by")->line;
     }
     return count;
 }
@@ -217,7 +190,7 @@ static void report_page_write_hangs(const struct report_page *p)
 
 static bool report_page_is_open(const struct report_page *p, uint32_t row)
 {
-    return strncmp(report_page_text(&p->tables[REPORT_FINDINGS], row, "finding"), "blocked", 7) ==
+    return strncmp(report_cell_string(&p->tables[REPORT_FINDINGS], row, "finding"), "blocked", 7) ==
            0;
 }
 
@@ -242,7 +215,7 @@ static void report_page_write_open_waits(const struct report_page *p)
         char *thread = report_page_cell_text(p, t, i, "thread"),
              *object = report_page_cell_text(p, t, i, "object"),
              *place = report_page_cell_text(p, t, i, "location"),
-             *took = report_line_duration(report_page_number(t, i, "duration_ns"));
+             *took = report_line_duration(report_cell_number(t, i, "duration_ns"));
         report_line_indent(p->f, 4,
                            xasprintf("%s waits%s%s%s%s for %s", thread, *object ? " for " : "",
                                      object, *place ? " at " : "", place, took));
@@ -259,14 +232,15 @@ static void report_page_write_open_waits(const struct report_page *p)
 static void report_page_write_shares(const struct report_page *p)
 {
     const struct result_table *t = &p->tables[REPORT_STATES];
-    int64_t all = report_page_number(t, NO_ROW, "lifetime_ns");
+    int64_t all = report_cell_number(t, REPORT_TOTAL, "lifetime_ns");
     bool told[THREAD_STATES] = {[THREAD_STATE_CREATED] = true, [THREAD_STATE_EXITED] = true};
     char *text = xstrdup("");
     for (unsigned n = 0; all && n < THREAD_STATES; n++) {
         int64_t most_ns = 0;
         unsigned most = 0;
         for (unsigned i = 0; i < THREAD_STATES; i++) {
-            int64_t ns = told[i] ? 0 : report_page_number(t, NO_ROW, thread_state_words[i].column);
+            int64_t ns =
+                told[i] ? 0 : report_cell_number(t, REPORT_TOTAL, thread_state_words[i].column);
             most = ns > most_ns ? i : most;
             most_ns = ns > most_ns ? ns : most_ns;
         }
@@ -288,7 +262,7 @@ static void report_page_write_leaks(const struct report_page *p)
 {
     struct text_table sheet = {0};
     const struct result_table *t = &p->tables[REPORT_MEMORY];
-    if (!t->row_count || !report_page_number(t, NO_ROW, "unfreed_blocks"))
+    if (!t->row_count || !report_cell_number(t, REPORT_TOTAL, "unfreed_blocks"))
         return;
     leak_summary_write(&sheet, p->names, t);
     for (uint32_t i = 0; i < sheet.note_count; i++)
@@ -303,7 +277,7 @@ static void report_page_write_sleeper(const struct report_page *p, uint32_t row)
          *place = report_page_cell_text(p, t, row, "location"),
          *event = report_page_cell_text(p, t, row, "event");
     report_line_print(p->f, xasprintf("    %s, %s, after event %s%s%s", thread,
-                                      report_page_text(t, row, "diagnosis"), event,
+                                      report_cell_string(t, row, "diagnosis"), event,
                                       *place ? " at " : "", place));
     free(thread);
     free(place);
@@ -339,7 +313,7 @@ static void report_page_write_diagnosis(const struct report_page *p)
 static bool report_page_finding_wanted(const struct report_page *p, uint32_t row)
 {
     return !report_page_is_open(p, row) &&
-           (!p->hangs || report_page_cell(&p->tables[REPORT_FINDINGS], row, "gain_ns")->is);
+           (!p->hangs || report_cell(&p->tables[REPORT_FINDINGS], row, "gain_ns")->is);
 }
 
 /* Returns the estimated gain of a finding; 0 if it is unknown.  That of a thread on the critical
@@ -347,20 +321,20 @@ static bool report_page_finding_wanted(const struct report_page *p, uint32_t row
 static int64_t report_page_gain(const struct report_page *p, uint32_t row)
 {
     const struct result_table *t = &p->tables[REPORT_FINDINGS], *path = &p->tables[REPORT_PATH];
-    int64_t gain = report_page_number(t, row, "gain_ns");
-    bool on_path = strstr(report_page_text(t, row, "finding"), "critical path") != NULL;
+    int64_t gain = report_cell_number(t, row, "gain_ns");
+    bool on_path = strstr(report_cell_string(t, row, "finding"), "critical path") != NULL;
     for (uint32_t i = 0; on_path && i < path->row_count; i++) {
-        int64_t if_ns = report_page_number(path, i, "whatif_gain_ns");
+        int64_t if_ns = report_cell_number(path, i, "whatif_gain_ns");
         gain = if_ns > gain ? if_ns : gain;
     }
     return gain;
 }
 
-/* Returns the row with the largest gain that is not yet marked, and marks it; NO_ROW: none. */
+/* Returns the row with the largest gain that is not marked, and marks it; REPORT_TOTAL: none. */
 static uint32_t report_page_next_finding(const struct report_page *p, bool *marked)
 {
     const struct result_table *t = &p->tables[REPORT_FINDINGS];
-    uint32_t next = NO_ROW;
+    uint32_t next = REPORT_TOTAL;
     int64_t most = -1;
     for (uint32_t i = 0; i < t->row_count; i++) {
         int64_t gain = report_page_gain(p, i);
@@ -369,7 +343,7 @@ static uint32_t report_page_next_finding(const struct report_page *p, bool *mark
         next = i;
         most = gain;
     }
-    if (next != NO_ROW)
+    if (next != REPORT_TOTAL)
         marked[next] = true;
     return next;
 }
@@ -398,8 +372,8 @@ static void report_page_write_preempted_holder(const struct report_page *p, uint
         p->f, report_line_time_column(report_page_gain(p, row)),
         xasprintf("preempted lock holder: %s held %s and was runnable for %.0f of %.0f ms while %s "
                   "ran on its CPU; %s waited at %s",
-                  holder, object, (double)report_page_number(t, row, "duration_ns") / 1e6,
-                  (double)report_page_number(t, row, "wait_ns") / 1e6, other, thread, place));
+                  holder, object, (double)report_cell_number(t, row, "duration_ns") / 1e6,
+                  (double)report_cell_number(t, row, "wait_ns") / 1e6, other, thread, place));
     free(thread);
     free(holder);
     free(object);
@@ -410,7 +384,7 @@ static void report_page_write_preempted_holder(const struct report_page *p, uint
 static void report_page_write_finding(const struct report_page *p, uint32_t row, bool advised)
 {
     const struct result_table *t = &p->tables[REPORT_FINDINGS];
-    const char *finding = report_page_text(t, row, "finding"),
+    const char *finding = report_cell_string(t, row, "finding"),
                *advice = advised ? report_page_advice(t, finding) : NULL;
     char *thread = report_page_cell_text(p, t, row, "thread"),
          *object = report_page_cell_text(p, t, row, "object"),
@@ -440,8 +414,9 @@ static void report_page_write_findings(const struct report_page *p)
     if (wanted)
         report_line_title(p->f, "Key findings (estimated gain)", wanted > most ? wanted - most : 0,
                           "report --all", p->source);
-    for (uint32_t n = 0; n < most && (row = report_page_next_finding(p, marked)) != NO_ROW; n++)
-        if (report_page_cell(t, row, "on_cpu")->is == CELL_LINE)
+    for (uint32_t n = 0; n < most && (row = report_page_next_finding(p, marked)) != REPORT_TOTAL;
+         n++)
+        if (report_cell(t, row, "on_cpu")->is == CELL_LINE)
             report_page_write_preempted_holder(p, row);
         else
             report_page_write_finding(p, row, n < ADVISED);
@@ -464,11 +439,11 @@ static void report_page_write_bar(const struct report_page *p, uint32_t row, int
 {
     const struct result_table *t = &p->tables[REPORT_STATES];
     char bar[BAR + 1] = "", *name = report_page_cell_text(p, t, row, "thread"),
-                   *life = report_line_duration(report_page_number(t, row, "lifetime_ns"));
-    int64_t sum_ns = 0, most_ns = 0, life_ns = report_page_number(t, row, "lifetime_ns");
+                   *life = report_line_duration(report_cell_number(t, row, "lifetime_ns"));
+    int64_t sum_ns = 0, most_ns = 0, life_ns = report_cell_number(t, row, "lifetime_ns");
     unsigned most = 0, filled = 0;
     for (unsigned i = 0; i < THREAD_STATES; i++) {
-        int64_t ns = report_page_number(t, row, thread_state_words[i].column);
+        int64_t ns = report_cell_number(t, row, thread_state_words[i].column);
         sum_ns += ns;
         while (filled < BAR && (double)filled + 0.5 <= BAR * (double)sum_ns / (double)longest_ns)
             bar[filled++] = report_page_state_mark(i);
@@ -507,7 +482,7 @@ static void report_page_write_states(const struct report_page *p)
     int64_t longest_ns = 1;
     int width = 0;
     for (uint32_t i = 0; i < t->row_count; i++) {
-        int64_t ns = report_page_number(t, i, "lifetime_ns");
+        int64_t ns = report_cell_number(t, i, "lifetime_ns");
         char *name = i < shown ? report_page_cell_text(p, t, i, "thread") : xstrdup("");
         longest_ns = ns > longest_ns ? ns : longest_ns;
         if ((int)text_table_width(name) > width)
@@ -536,12 +511,12 @@ static void report_page_write_wait(const struct report_page *p, uint32_t row)
     const struct result_table *t = &p->tables[REPORT_WAITS];
     char *place = report_page_cell_text(p, t, row, "location"),
          *object = report_page_cell_text(p, t, row, "object"),
-         *took = report_line_time_column(report_page_number(t, row, "waited_ns"));
-    int64_t count = report_page_number(t, row, "count");
+         *took = report_line_time_column(report_cell_number(t, row, "waited_ns"));
+    int64_t count = report_cell_number(t, row, "count");
     char *times = count > 1 ? xasprintf("%lldx ", (long long)count) : xstrdup("");
-    const char *cause = report_page_text(t, row, "cause");
+    const char *cause = report_cell_string(t, row, "cause");
     report_line_wrap(p->f, took,
-                     xasprintf("%s%s%s%s%s%s%s%.*s", times, report_page_text(t, row, "type"),
+                     xasprintf("%s%s%s%s%s%s%s%.*s", times, report_cell_string(t, row, "type"),
                                *object ? " " : "", object, *place ? " at " : "", place,
                                *cause ? ": " : "", (int)strcspn(cause, ","), cause));
     free(place);
@@ -586,8 +561,8 @@ static void report_page_write_path(const struct report_page *p)
     for (uint32_t i = 0; i < shown; i++) {
         char *segment = report_page_cell_text(p, t, i, "segment"),
              *share = report_page_cell_text(p, t, i, "share"),
-             *took = report_line_time_column(report_page_number(t, i, "critical_path_ns")),
-             *gain = report_line_time_column(report_page_number(t, i, "whatif_gain_ns"));
+             *took = report_line_time_column(report_cell_number(t, i, "critical_path_ns")),
+             *gain = report_line_time_column(report_cell_number(t, i, "whatif_gain_ns"));
         report_line_wrap(p->f, xasprintf("%s%7s%s", took, share, gain), segment);
         free(share);
         free(took);

@@ -54,4 +54,16 @@ void report_line_indent(FILE *f, int indent, char *text);
 void report_line_title(FILE *f, const char *title, uint32_t left, const char *command,
                        const char *source);
 
+/* ---- cells of a table, by the name of the column ---- */
+
+#define REPORT_TOTAL UINT32_MAX /* instead of a row */
+
+/* Returns a cell, which belongs to the table; a null cell if the table has no such one. */
+const struct table_cell *report_cell(const struct result_table *table, uint32_t row,
+                                     const char *name);
+/* Returns a text of the table's, "" if there is none. */
+const char *report_cell_string(const struct result_table *table, uint32_t row, const char *name);
+/* Returns a count or a time; 0 if it is unknown. */
+int64_t report_cell_number(const struct result_table *table, uint32_t row, const char *name);
+
 #endif

@@ -30,8 +30,8 @@ struct event_id *wait_list_pairs(const struct wait_list *waits, uint32_t *count)
  * the caller frees, or NULL if there are none. */
 char *wait_list_sleepers(const struct wait_list *waits);
 /* Returns the futex at which a thread sleeps: the object of the trace that contains it, "CV:more";
- * else with the variable that does, "more+40 (0x7f00)"; NULL: it sleeps at none, or it is not known.
- * The caller frees it. */
+ * else with the variable that does, "more+40 (0x7f00)"; NULL: it sleeps at none, or that is not
+ * known. The caller frees it. */
 char *wait_list_futex(const struct trace_metadata *book, struct symbolizer *sites,
                       const struct sleeper_info *sleeper);
 /* Returns what a thread waits for in a function of the C++ library that it called, such as

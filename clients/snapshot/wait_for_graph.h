@@ -2,8 +2,8 @@
  * which threads could end the wait of each, which threads can never resume, and cycles.
  *
  * A thread is stuck if its wait is closed (only known threads can end it) and all of these are
- * stuck: the greatest set for which that holds. O(threads * edges). A wait at a private futex is one
- * that any other thread of the process can end: it lasts if all threads of the process are stuck. */
+ * stuck: the greatest set for which that holds. O(threads * edges). Any other thread of the process
+ * can end a wait at a private futex: it lasts if all threads of the process are stuck. */
 #ifndef CLIENTS_SNAPSHOT_WAIT_FOR_GRAPH_H
 #define CLIENTS_SNAPSHOT_WAIT_FOR_GRAPH_H
 
@@ -103,8 +103,8 @@ struct wait_for_graph {
     uint32_t cycle_count;
     struct process_table processes; /* empty unless a thread waits for another process */
     bool processes_known;
-    /* No thread of the process can end another one's wait, unless a signal handler does: certain, if
-     * there is no handler. */
+    /* No thread of the process can end another one's wait, unless a signal handler does: certain
+     * without handlers. */
     bool all_wait, handlers;
     bool uncertain; /* processes that are not seen here can hold ends of the pipes */
 };

@@ -1,10 +1,10 @@
 /* Sets of descriptors for which a thread waits in poll, select or epoll_wait, from /proc: whether
  * only the threads of its own process can make one of them ready.
  *
- * They can if all are pipes, eventfds and Unix sockets with a peer in the process itself, that no other
- * process has, if all threads of the process
- * are traced, if it has no signal handler, which might write to one, and no descriptor by which the
- * kernel might (io_uring, a device).  Whatever is not known means that others can. */
+ * They can if all are pipes, eventfds and Unix sockets with a peer in the process itself, that no
+ * other process has, if all threads of the process are traced, and if it has neither a signal
+ * handler that might write to one nor a descriptor by which the kernel might (io_uring, a device).
+ * Whatever is not known means that others can. */
 #ifndef SERVER_OSMETRICS_POLL_SETS_H
 #define SERVER_OSMETRICS_POLL_SETS_H
 

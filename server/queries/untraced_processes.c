@@ -25,7 +25,7 @@ static void untraced_processes_learn_described(struct untraced_processes *u, con
 {
     for (uint32_t type = 1; type <= run->types.count; type++) {
         const struct target_event *look = run_event_type(run, 1, type, RELATION_SEND);
-        if (look && look->begins_process)
+        if (look && look->role == ROLE_BEGIN_PROCESS)
             u->some |= !untraced_processes_learn_type(u, type);
     }
 }

@@ -309,7 +309,7 @@ static bool wait_holder_is_reader(const struct wait_graph *g, const struct waite
     return false;
 }
 
-/* A wait for a condition variable returns only with its mutex, on the line of which its event is. */
+/* A wait for a condition variable returns only with its mutex: its event is on the line of that. */
 static void wait_holders_find_mutex(const struct wait_graph *g, struct waiter *w)
 {
     uint32_t thread, line = w->at.line;

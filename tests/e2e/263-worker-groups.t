@@ -13,7 +13,7 @@ POET_RUNTIME("ucpp");
 static poet_line_t task;
 static int rounds;
 static const char *const groups[] = {"left", "right", "middle"};
-/* A turn lasts longer than a step of the clock: one that begins and ends at the same time is no interval. */
+/* A turn lasts longer than a step of the clock: one that begins and ends at the same time has no duration. */
 static void run_task(void)
 {
     struct timespec from, now;

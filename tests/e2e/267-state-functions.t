@@ -1,5 +1,5 @@
 #!/bin/bash
-# The function in which each state of a task began, where that is no event: a task that yields, or whose time slice
+# The function in which each state of a task began, also without an event: a task that yields, or the time slice of which
 # ends, is runnable and then runs in the function that did so, if calls are measured; else that is unknown.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 XDG_CACHE_HOME=$PWD/cache

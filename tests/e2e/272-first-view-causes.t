@@ -39,7 +39,7 @@ like "the first view says that a thread is asleep in an untraced call" "$view" \
     'Key findings .* 1 thread is asleep in an untraced call( \(write\))?, since .* T:main asleep( in write)?'
 like "the header counts it" "$(cat selection)" ' worst asleep waiting 1 '
 
-# ---- two critical sections whose order nothing enforces ----
+# ---- two critical sections in an order that nothing enforces ----
 cat >order.c <<'C'
 #include <pthread.h>
 #include <sched.h>

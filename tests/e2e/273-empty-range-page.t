@@ -39,5 +39,5 @@ timeout 100 poet view pair.poet --script script >said 2>&1
 is "following a run that has ended is not possible, and the script says so" "$(cat said)" \
     "poet view: --script: action follow: not available now
 poet view: --script: action nothing: unknown command"
-check "the script goes on" test -s selection
+check "the script continues" test -s selection
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
 # poet states --concurrency: how many threads were in each state, by state, by number and over time, and the work, span and
-# parallelism of a range: of a run whose every nanosecond is known, and of a program.
+# parallelism of a range: of a run of which every nanosecond is known, and of a program.
 . "$(dirname "$0")/lib.sh"
 . "$root/tests/e2e/display.sh"
 export C_INCLUDE_PATH="$root/tests/e2e" POET_QUIET=1 # asleep.h

@@ -79,7 +79,7 @@ relatives() { # FILE FUNCTION FILTER
     json 'reduce .[] as $l ({}; if $l.depth == 0 then .head = ($l.row.function | first_word) else . end |
         if $l.depth == 1 and .head == "'"$2"'" then .rows += [$l.row] else . end) | .rows[] | cells((.function | first_word), '"$3"')' "$1" | sort
 }
-is "--callers: who called f, how often" "$(relatives callers.json f .calls)" "g 1000
+is "--callers: the callers of f, and how often each called it" "$(relatives callers.json f .calls)" "g 1000
 gone 7
 k 300"
 is "--callers: main is called by the thread's start" "$(relatives callers.json main .calls)" "(thread 1"
@@ -112,7 +112,7 @@ like "self per call is beside total per call" "$(poet calls known.poet | grep -m
 
 # ---- the inverted tree ----
 poet calls --inverted --json known.poet >inverted.json
-is "--inverted: f, below it who called it, and who called these" \
+is "--inverted: f, below it its callers, and the callers of these" \
     "$(json 'reduce .[] as $l ({}; if $l.depth == 0 then .head = ($l.row.function | first_word) else . end |
         if $l.row and .head == "f" then .rows += ["\($l.depth) \($l.row.function | first_word) \($l.row.calls)"] else . end) | .rows[]' inverted.json | sort)" \
     "0 f 1307

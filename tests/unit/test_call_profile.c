@@ -368,7 +368,7 @@ static void samples_are_those_of_functions(void **state)
     assert_false(wait->sampled);
     assert_int_equal(wait->calls, 2);
     assert_int_equal(wait->self_ns, 27);
-    assert_int_equal(calls.node_count, 4); /* instructions are no nodes */
+    assert_int_equal(calls.node_count, 4); /* not of instructions */
     assert_int_equal(calls.functions[0].sums.cpu_ns, 1);
     assert_int_equal(calls.arc_count, 3);
     for (unsigned i = 0; i < 3; i++) /* each function has one caller, which has all of its time */

@@ -160,12 +160,11 @@ static void byte_call_enter_stream(struct transfer *t, bool writes, size_t bytes
 /* Bytes that are written are recorded before the call, unless it may fail. */
 static void byte_call_begin_count(struct transfer *t, int fd, bool writes, const void *given)
 {
+    struct pollfd room = {.fd = fd, .events = POLLOUT};
     uint64_t value = MUCH;
     if (given)
         memcpy(&value, given, sizeof value);
-    t->adds_after =
-        writes && (value >= MUCH ||
-                   poll_result_query(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, 0) <= 0);
+    t->adds_after = writes && (value >= MUCH || poll_result_query(&room, 1, 0) <= 0);
     if (writes && !t->adds_after)
         eventfd_counter_add(t->count, t->site);
 }
@@ -568,7 +567,7 @@ API ssize_t __read_chk(int fd, void *data, size_t bytes, size_t room)
 API ssize_t __recv_chk(int fd, void *data, size_t bytes, size_t room, int flags);
 API ssize_t __recv_chk(int fd, void *data, size_t bytes, size_t room, int flags)
 {
-    if (bytes > room) /* as there */
+    if (bytes > room)
         abort();
     TRANSFER(find_recv, fd, false, NULL, bytes, flags, real_recv(fd, data, t.bytes, flags));
 }

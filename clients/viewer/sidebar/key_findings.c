@@ -106,8 +106,8 @@ static uint32_t key_finding_next(const struct key_findings *f, int64_t most, uin
 
 /* ---- rows ---- */
 
-/* Adds a row: a head, in bold, a text, and the thread, the object and the place of a row of a table.
- */
+/* Adds a row: a head, in bold, a text, and the thread, the object and the place that a row of a
+ * table names. */
 static void key_findings_add_row(struct key_findings *f, enum key_findings_table from, uint32_t row,
                                  const char *head, const char *text)
 {
