@@ -24,9 +24,10 @@
     F(hold_kind, o, how) F(flag, o, only) F(i64, o, time_ns)
 #define DIAGNOSIS_FIELDS(F, o) \
     F(u32, o, about) F(fate, o, fate) F(u32, o, doubts) F(event_id, o, wait) \
-    F(event_id, o, waker) F(u32, o, waker_type) F(u8, o, waker_relation) F(u8, o, went_on) \
-    F(u32, o, woken) F(flag, o, woken_left) F(flag, o, woken_elsewhere) F(u32, o, arrived) \
-    F(u32, o, participants) F(flag, o, pool) F(flag, o, polls)
+    F(event_id, o, waker) F(u32, o, waker_type) F(u32, o, process) F(u64, o, site) \
+    F(u8, o, waker_relation) F(u8, o, went_on) F(u32, o, woken) F(flag, o, woken_left) \
+    F(flag, o, woken_elsewhere) F(u32, o, arrived) F(u32, o, participants) \
+    F(flag, o, pool) F(flag, o, polls)
 #define WAKER_FIELDS(F, o) F(u32, o, thread) F(waker_state, o, state) F(event_id, o, last)
 #define NOW_FIELDS(F, o) F(i64, o, last_ns) F(i64, o, now_ns) F(flag, o, live)
 #define RELATION_COUNT_FIELDS(F, o) \

@@ -130,6 +130,9 @@ struct diagnosis_info {
     /* one of the waits; the last event that might have woken it, line 0: none */
     struct event_id wait, waker;
     uint32_t waker_type; /* code; 0: none */
+    /* the call site of the waker; 0: not known */
+    uint32_t process;
+    uint64_t site;
     uint8_t waker_relation; /* RELATION_CODE: of the waker to the wait; 0: none */
     uint8_t went_on; /* enum wake_effect: did a thread resume after it? */
     /* the only thread that resumed after it, and that waits there again, or does not although the

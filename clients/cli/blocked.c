@@ -136,6 +136,14 @@ static void blocked_print_diagnosis(const struct blocked_report *r,
     char *text = diagnosis_text(r->book, verdict);
     if (text)
         blocked_print_tag(text);
+    const char *site =
+        text ? command_source_place(r->subject, verdict->process, verdict->site) : "";
+    if (*site && verdict->waker.line) {
+        char at[48];
+        event_id_print(at, sizeof at, verdict->waker);
+        printf("    event %s: %s at %s\n", at, metadata_type_name(r->book, verdict->waker_type),
+               site);
+    }
     free(text);
 }
 

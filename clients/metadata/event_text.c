@@ -408,6 +408,8 @@ static void hang_text_report_waker(const struct trace_metadata *book,
     if (!v->waker.line) {
         if (bytes)
             fputs("no thread has done so before\n", s->f);
+        else if (v->able_count)
+            fprintf(s->f, "%s was signaled by its waiters only\n", about);
         else
             fprintf(s->f, "%s was never signaled\n", about);
         return;

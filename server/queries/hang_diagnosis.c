@@ -5,6 +5,7 @@
 #include "server/queries/referenced_lines.h"
 #include "server/queries/untraced_processes.h"
 #include "server/queries/wait_graph.h"
+#include "server/queries/wait_holders.h"
 #include "server/queries/waker_search.h"
 #include "server/run/run_processes.h"
 #include "server/run/untraced_reasons.h"
@@ -493,6 +494,7 @@ static void hang_diagnosis_put_subject(const struct hang_diagnosis *v,
         struct order_event e = order_event(v->graph->run->order, s->waker->position);
         shown.waker = (struct event_id){e.line, e.number};
         shown.waker_type = s->meets ? s->meets : e.type;
+        wait_holder_copy_site(v->graph->run, e.site, &shown.process, &shown.site);
         shown.went_on = s->own                               ? WAKE_UNKNOWN
                         : s->went_on_ns >= s->waker->time_ns ? WAKE_SOME_THREAD
                                                              : WAKE_NO_THREAD;

@@ -73,6 +73,30 @@ int main(void)
     return 0;
 }
 C
+cat >lost.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
+static void *signals(void *p)
+{
+    pthread_cond_signal(&more); // it signals
+    return p;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    if (argv[argc - 1][0] == 'l') {
+        pthread_create(&t, 0, signals, 0);
+        pthread_join(t, 0);
+    } else {
+        signals(0);
+    }
+    pthread_mutex_lock(&lock);
+    pthread_cond_wait(&more, &lock);
+    return 0;
+}
+C
+cc -g -pthread lost.c -o lost
 cc -g -pthread monitor.c -o monitor
 cc -g -pthread -rdynamic loads.c -o loads
 cc -g -shared -fPIC plugin.c -o plugin.so
@@ -112,4 +136,12 @@ else
     skip "where threads sleep cannot be read here"
 fi
 end_own_processes loads
+begin lost lost
+check "a lost wake-up: a hang" until_true says lost 'HANG: no (remaining|traced) thread can (still )?wake the waiters of CV:more'
+like "a lost wake-up: where the signal was sent" "$(cat said)" "^    event [0-9:]+: signal at $(at lost.c 'it signals')"
+end_own_processes lost
+begin itself lost
+check "the waiter signaled before: a hang" until_true says itself 'HANG: no (remaining|traced) thread can (still )?wake the waiters of CV:more'
+is "the waiter signaled before: that is said" "$(grep -E 'signaled' said)" "    CV:more was signaled by its waiters only"
+end_own_processes lost
 done_testing
