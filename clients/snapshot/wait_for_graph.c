@@ -68,7 +68,7 @@ static void graph_add_owner(struct wait_for_graph *g, struct wait_node *node)
 
 bool wait_node_is_abandoned(const struct wait_node *node)
 {
-    return node->closed && !node->blocker_count && node->object.kind;
+    return node->closed && !node->blocker_count;
 }
 
 /* Adds the thread that runs the initializer of a once flag, by its stack. */
