@@ -33,6 +33,8 @@ if command -v u++ >/dev/null; then
             until_true finished run.poet
             check "$kernel, $rule: poet check accepts the trace" poet check run.poet
             is "$kernel, $rule: the violation is named" "$(violations run.poet)" "${expected[$rule]}"
+            is "$kernel, $rule: processors are not taken for threads that libraries create" \
+                "$(poet report run.poet | grep -c -- --libraries)" 0
             [ $kernel = -multi ] || [ -z "${POET_TEST_KEEP-}" ] ||
                 poet dump --json run.poet | python3 "$texts/sent.py" >"$POET_TEST_KEEP/ownership-$rule.sent"
         done

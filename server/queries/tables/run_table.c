@@ -104,7 +104,8 @@ static int64_t run_table_duration(const struct table_view *view)
 }
 
 /* Adds notes about threads and waits that may not be traced: the operating system counted more
- * threads than there are, such as those that libraries create, or there is only one. */
+ * threads than there are, such as those that libraries create, or there is only one.  A runtime has
+ * threads of its own, on which its tasks run. */
 static void run_table_note_untraced(struct result_table *t, const struct table_view *view)
 {
     uint64_t seen = view->measured->thread_count, there = 0;
@@ -112,7 +113,8 @@ static void run_table_note_untraced(struct result_table *t, const struct table_v
         const struct os_metric_series *s = os_metrics_at(view->run, i);
         there += s->meter == USAGE_THREADS && !s->thread && s->most > 0 ? (uint64_t)s->most : 0;
     }
-    if (there > seen)
+    bool runtime = placements_carriers(cpu_states_tasks(view->lives.spans));
+    if (there > seen && !runtime)
         table_add_note(t,
                        "%llu threads existed, at most %llu %s traced; use poet record --libraries "
                        "to trace threads created by libraries",
