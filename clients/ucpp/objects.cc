@@ -6,6 +6,27 @@
 
 POET_RUNTIME("ucpp");
 
+/* ---- locks ---- */
+
+static thread_local bool data_lock_held;
+
+OUT_OF_LINE bool data_lock::acquire()
+{
+    if (data_lock_held)
+        return false;
+    data_lock_held = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    lock.acquire();
+    return true;
+}
+
+OUT_OF_LINE void data_lock::release()
+{
+    lock.release();
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    data_lock_held = false;
+}
+
 /* ---- memory ----
  *
  * Not from malloc, which is uC++'s and reports what was not freed. Blocks are reused, and never
@@ -14,10 +35,11 @@ POET_RUNTIME("ucpp");
 void *memory_get(size_t bytes)
 {
     enum { CHUNK_BYTES = 1 << 18 };
-    static spinlock lock;
+    static data_lock lock;
     static char *next, *end;
     bytes = (bytes + 15) & ~size_t(15);
-    lock.acquire();
+    if (!lock.acquire())
+        return nullptr;
     if (bytes > size_t(end - next)) {
         void *chunk =
             mmap(nullptr, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -35,12 +57,13 @@ void *memory_get(size_t bytes)
 template <typename T> class block_list
 {
     void *free;
-    spinlock lock;
+    data_lock lock;
 
   public:
     T *get()
     {
-        lock.acquire();
+        if (!lock.acquire())
+            return nullptr;
         void *block = free;
         if (block)
             memcpy(&free, block, sizeof free);
@@ -52,7 +75,8 @@ template <typename T> class block_list
 
     void put(T *block)
     {
-        lock.acquire();
+        if (!lock.acquire()) /* the block is not used again */
+            return;
         memcpy(static_cast<void *>(block), &free, sizeof free);
         free = block;
         lock.release();
@@ -70,7 +94,7 @@ struct object_entry {
 enum { BUCKET_BITS = 14 };
 
 static struct {
-    spinlock lock;
+    data_lock lock;
     object_entry *first;
 } buckets[1 << BUCKET_BITS];
 
@@ -87,7 +111,8 @@ static auto &bucket_of(const void *address)
 object *object_find(const void *address)
 {
     auto &bucket = bucket_of(address);
-    bucket.lock.acquire();
+    if (!bucket.lock.acquire())
+        return nullptr;
     const object_entry *e = bucket.first;
     while (e && e->address != address)
         e = e->next;
@@ -99,7 +124,8 @@ object *object_find(const void *address)
 static void object_remove(const void *address)
 {
     auto &bucket = bucket_of(address);
-    bucket.lock.acquire();
+    if (!bucket.lock.acquire())
+        return;
     object_entry **at = &bucket.first;
     while (*at && (*at)->address != address)
         at = &(*at)->next;
@@ -120,7 +146,8 @@ void object_add(const void *address, object *o)
     e->address = address;
     e->of = o;
     auto &bucket = bucket_of(address);
-    bucket.lock.acquire();
+    if (!bucket.lock.acquire())
+        return;
     e->next = bucket.first;
     bucket.first = e;
     bucket.lock.release();
@@ -313,11 +340,12 @@ object *object_of_mutex(const void *mutex, object *self)
 }
 
 static object *newest_early;
-static spinlock early_lock;
+static data_lock early_lock;
 
 void object_add_early(object *o)
 {
-    early_lock.acquire();
+    if (!early_lock.acquire())
+        return;
     o->next_early = newest_early;
     newest_early = o;
     early_lock.release();
@@ -325,7 +353,8 @@ void object_add_early(object *o)
 
 void object_free(object *o, const void *mutex)
 {
-    early_lock.acquire();
+    if (!early_lock.acquire())
+        return;
     object **at = &newest_early;
     while (*at && *at != o)
         at = &(*at)->next_early;
@@ -347,7 +376,8 @@ static bool object_is_of_library(const object *o)
 
 void object_open_early(object *self)
 {
-    early_lock.acquire();
+    if (!early_lock.acquire())
+        return;
     object *o = newest_early, *first = nullptr;
     newest_early = nullptr;
     early_lock.release();

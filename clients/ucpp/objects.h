@@ -23,8 +23,8 @@
     extern "C" result __real_##symbol(__VA_ARGS__);                                                \
     extern "C" OUT_OF_LINE result __wrap_##symbol(__VA_ARGS__)
 
-/* A lock of the adapter's own data; held while time slices are disabled. Initially zero. With one
- * processor, that is enough. */
+/* A lock that is held while time slices are disabled. Initially zero. With one processor, that is
+ * enough. */
 class spinlock
 {
     bool held;
@@ -42,6 +42,18 @@ class spinlock
     void acquire() {}
     void release() {}
 #endif
+};
+
+/* A lock of the adapter's own data. A kernel thread holds one of these at most. */
+class data_lock
+{
+    spinlock lock;
+
+  public:
+    /* Returns false if the kernel thread holds one: a signal handler has interrupted what that
+     * protects, and what the handler does remains untraced. */
+    bool acquire();
+    void release();
 };
 
 enum object_kind { MONITOR, TASK, COROUTINE, COROUTINE_MONITOR, LOCK, CONDITION_LOCK, SEMAPHORE };
@@ -77,7 +89,7 @@ struct object {
     visit *innermost;
     poet_stack_t stack;
     raised_exception *raised, *newest_raised;
-    spinlock raised_lock;
+    data_lock raised_lock;
     unsigned raising; /* exceptions that are being raised at it now */
     /* A monitor that a task constructs, unless the constructor of another kind follows;
      * its last event; and the one that ended its wait for a condition lock, or in the queue of a

@@ -185,7 +185,7 @@ static struct remembered_place {
     unsigned version; /* odd: it is being written */
     code_place place;
 } places[1 << PLACE_BITS];
-static spinlock places_lock;
+static data_lock places_lock;
 
 static remembered_place &code_remembered(const char *site)
 {
@@ -211,7 +211,8 @@ static void code_remember(code_place &place)
         place.of_class ? static_cast<char *>(memory_get(strlen(place.of_class) + 1)) : nullptr;
     place.of_class = kept ? strcpy(kept, place.of_class) : nullptr;
     remembered_place &r = code_remembered(place.site);
-    places_lock.acquire();
+    if (!places_lock.acquire())
+        return;
     __atomic_store_n(&r.version, r.version + 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     r.place = place;

@@ -456,7 +456,8 @@ static object *exception_raise(const uBaseException &exception, uBaseCoroutine &
     raised->source = again ? exception.src : &s.task->getCoroutine();
     raised->type = exception.getExceptionType();
     raised->raise = s.self->last;
-    o->raised_lock.acquire();
+    if (!o->raised_lock.acquire())
+        return o;
     (o->raised ? o->newest_raised->next : o->raised) = raised;
     o->newest_raised = raised;
     o->raised_lock.release();
@@ -479,7 +480,8 @@ WRAP(void, _ZN4uEHM9asyncTossERK14uBaseExceptionR14uBaseCoroutineNS0_9RaiseKindE
 /* The first exception from a source to a stack that has that type. */
 static raised_exception *exception_take(object *o, const uBaseException &exception)
 {
-    o->raised_lock.acquire();
+    if (!o->raised_lock.acquire())
+        return nullptr;
     raised_exception *before = nullptr, *raised = o->raised;
     while (raised &&
            (raised->source != exception.src || *raised->type != *exception.getExceptionType())) {
@@ -514,7 +516,8 @@ static void exception_handle(uBaseCoroutine &stack, const char *site)
 /* The first exception, if all have been handled. */
 static raised_exception *exception_take_handled(object *o, const uBaseCoroutine &stack)
 {
-    o->raised_lock.acquire();
+    if (!o->raised_lock.acquire())
+        return nullptr;
     bool handled = !__atomic_load_n(&o->raising, __ATOMIC_ACQUIRE) && !stack.asyncEBuf.head();
     raised_exception *raised = handled ? o->raised : nullptr;
     if (raised)
