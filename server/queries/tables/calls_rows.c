@@ -68,7 +68,7 @@ static const struct {
                [CONCURRENT] = {"concurrent", NULL, TABLE_COUNT, IN_SUMS},
                [SELF] = {"self_ns", NULL, TABLE_NS, IN_SUMS},
                [SELF_SHARE] = {"self_share", "%", TABLE_SHARE, IN_SUMS | CALLS_INVERTED},
-               [NET] = {"net_ns", NULL, TABLE_NS, IN_SUMS},
+               [NET] = {"net_ns", NULL, TABLE_NS, IN_NONE},
                [LEAF] = {"leaf_self_ns", "self of function", TABLE_NS, CALLS_INVERTED},
                [TOTAL] = {"total_ns", NULL, TABLE_NS, IN_BOTH},
                [TOTAL_SHARE] = {"total_share", "%", TABLE_SHARE, IN_SUMS},
