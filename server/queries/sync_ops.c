@@ -372,7 +372,7 @@ static void sync_ops_feed_event(struct sync_ops *ops, const struct order_event *
         sync_ops_feed_destroy(ops, e, op, role == ROLE_REUSE);
         return;
     }
-    if (role >= ROLE_HANDLER_BEGIN) {
+    if (role == ROLE_HANDLER_BEGIN || role == ROLE_HANDLER_END || role == ROLE_SIGNAL_MASK) {
         sync_ops_feed_handler(ops, e, role, op);
         return;
     }
