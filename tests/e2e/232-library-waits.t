@@ -120,7 +120,7 @@ poetcc -trace -g destroy.c -o destroy
 poetcc -trace -g -DFIXED destroy.c -o destroy-fixed
 POET_OUTPUT=destroy.poet ./destroy &
 pids="$pids $!"
-destroys() { poet blocked destroy.poet >said 2>/dev/null; grep -q "^    T:main waits for a waiter to leave, to destroy more.* at destroy.c:31" said; }
+destroys() { poet blocked destroy.poet >said 2>/dev/null; grep -q "^    T:main waits for a waiter to leave, to destroy CV:more at destroy.c:31" said; }
 check "poet blocked says that a condition variable is destroyed that has a waiter" until_true destroys || cat said
 end_own_processes destroy
 POET_OUTPUT=fixed.poet ./destroy-fixed
