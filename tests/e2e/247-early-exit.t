@@ -107,7 +107,7 @@ for how in traced record; do
     fi
     pids="$pids $!"
     found() { poet predict $how.poet >said 2>/dev/null && grep -q '^1  destroy-in-use' said; }
-    waits() { poet blocked $how.poet >hang 2>/dev/null && grep -q 'T:main waits for a waiter to leave, to destroy q.more' hang; }
+    waits() { poet blocked $how.poet >hang 2>/dev/null && grep -q 'T:main waits for a waiter to leave, to destroy CV:q.more' hang; }
     check "$how: a finding while the destructor waits" until_true found
     like "$how: where it is destroyed" "$(cat said)" '^  T:main destroyed CV:q.more at .*queue.* \(objects.cc:5\) \(event'
     like "$how: where a thread waits" "$(cat said)" '^  T:work used CV:q.more at work.* \(objects.cc:14\) \(event'

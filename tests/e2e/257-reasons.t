@@ -182,7 +182,7 @@ for way in APART ALIKE; do
     gcc -g -w -D$way stolen.c -o stolen
     hangs stolen ' resumed after it and waits again'
     said=$(tr -s ' \n' ' ' <stolen.txt)
-    [ $way = APART ] && more='; others wait at another call: a signal wakes any one waiter; ' || more=' T:'
+    [ $way = APART ] && more='; others wait at another call: a signal wakes any one waiter; ' || more=' thread time:'
     like "$way: the report names the thread that took the signal" "$said" \
         "last signal of CV:changed: event [0-9:]*; it happened after the wait began \(event [0-9:]*\) T:[a-z_#2]* resumed after it and waits again$more"
 done

@@ -46,6 +46,7 @@ static __attribute__((noinline)) void outer(void)
 int main(void)
 {
     outer();
+    nanosleep(&(struct timespec){0, 200000000}, 0);
     return 0;
 }
 C
