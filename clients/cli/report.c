@@ -298,21 +298,21 @@ static int hang_table_make(const struct table_settings *o, struct command_source
 static int hang_table_at_exit(const struct table_settings *o, struct command_source *subject,
                               struct result_table *t)
 {
-    return hang_table_make(o, subject, t, "Waiting at exit", hang_table_add_at_exit);
+    return hang_table_make(o, subject, t, "waiting_at_exit", hang_table_add_at_exit);
 }
 
 /* Threads that sleep in untraced calls. */
 static int hang_table_sleepers(const struct table_settings *o, struct command_source *subject,
                                struct result_table *t)
 {
-    return hang_table_make(o, subject, t, "Asleep in untraced calls", add_sleepers);
+    return hang_table_make(o, subject, t, "asleep", add_sleepers);
 }
 
 /* Threads in a deadlock cycle, and threads that no thread can wake. */
 static int hang_table_request(const struct table_settings *o, struct command_source *subject,
                               struct result_table *t)
 {
-    return hang_table_make(o, subject, t, "Deadlocks and hangs", add_rows);
+    return hang_table_make(o, subject, t, "hangs", add_rows);
 }
 
 /* ---- the tables ---- */

@@ -249,5 +249,5 @@ is "states: an unknown chart exits with 2" "$(status poet states "$run" --chart 
 # ---- one page ----
 like "report has the key findings" "$(poet report --all "$run")" "^Key findings$"
 like "report has the time per thread state" "$(poet report --all "$run")" "^Time per thread state"
-is "report --json has ten tables" "$(poet report "$run" --json | grep -c '^{"table"')" 10
+is "report --json has eleven tables" "$(poet report "$run" --json | grep -c '^{"table"')" 11
 done_testing

@@ -55,7 +55,7 @@ like "report: the what-if gain of the largest segment" "$(sed -n '/^Critical pat
     "convoy.c:7 → convoy.c:9 \(worker\) +[0-9.]+ +[0-9.]+ % +0.000 +[0-9.]+$"
 poet report convoy.poet --json >convoy.json
 is "report --json: the order of the tables" "$(json '.[].table // empty' convoy.json | tr '\n' ' ')" \
-    "run Deadlocks and hangs Asleep in untraced calls findings memory Waiting at exit states waits calls path "
+    "run hangs asleep violations findings memory waiting_at_exit states waits calls path "
 expect convoy.json <<'E'
 report --json: one row about the run | table("run") | [rows] | (.[0] | .run, .threads, .lost), length => convoy 5 0 1
 E
