@@ -424,7 +424,7 @@ disown "$stuck"
 all_wait() { poet blocked latest | grep -q '^DEADLOCK: '; }
 check "a deadlock through pthread_once blocks all threads" until_true all_wait
 like "blocked: the thread that runs the initializer is the holder" "$(poet blocked latest | grep -A2 '^T:main.*requests O:flag')" \
-    'held by T:runs$'
+    'held by T:runs, acquired at stuck.c:6 \(event'
 like "blocked: the cycle lists the wait for the initializer" "$(poet blocked latest)" '^    T:main waits for O:flag, held by T:runs'
 like "blocked: the cycle lists the wait for the mutex" "$(poet blocked latest)" '^    T:runs waits for M:m, held by T:main'
 kill -KILL "$stuck"
