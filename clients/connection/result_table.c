@@ -194,6 +194,17 @@ static uint32_t *choose_listed(const struct result_table *t, const char *list, u
     return chosen;
 }
 
+/* Returns whether the texts of all rows are empty, such as flags of calls of which none has one. */
+static bool result_table_is_blank(const struct result_table *t, uint32_t column)
+{
+    bool blank = t->columns[column].kind == TABLE_TEXT && t->row_count > 0;
+    for (uint32_t i = 0; i < t->row_count && blank; i++) {
+        const struct table_cell *cell = &result_table_cells(t, i)[column];
+        blank = cell->is == CELL_TEXT && !*cell->text;
+    }
+    return blank;
+}
+
 uint32_t *result_table_choose_columns(const struct result_table *t, const char *list,
                                       uint32_t *count, char **unknown)
 {
@@ -203,7 +214,7 @@ uint32_t *result_table_choose_columns(const struct result_table *t, const char *
     uint32_t *chosen = xcalloc(t->column_count, sizeof *chosen);
     *count = 0;
     for (uint32_t i = 0; i < t->column_count; i++)
-        if (all || !t->columns[i].detail)
+        if (all || (!t->columns[i].detail && !result_table_is_blank(t, i)))
             chosen[(*count)++] = i;
     return chosen;
 }

@@ -33,8 +33,8 @@ bool result_table_place_matches(const struct table_names *names, struct table_pl
 char *result_table_title_text(const struct table_column *column);
 
 /* Selects columns by name (result_table_find_column), in this order: "thread,blocked_ns"; NULL: all
- * that are not details; "all": all. Returns new memory; NULL if the name in *unknown, which is new
- * memory, too, does not exist. */
+ * that are neither details nor texts that are empty in all rows; "all": all. Returns new memory;
+ * NULL if the name in *unknown, which is new memory, too, does not exist. */
 uint32_t *result_table_choose_columns(const struct result_table *table, const char *list,
                                       uint32_t *count, char **unknown);
 

@@ -239,7 +239,7 @@ said() { # said FILE COLUMN...: as the pane shows them
 }
 seen() { sed 1d "$1" | sed 's/^\**[0-9]*\t//'; }
 columns=$(head -n 1 flat.tab | tr '\t' ' ')
-is "the tab of calls has the columns of poet calls" "$columns" " function calls concurrent self_ns self_share total_ns total_share cpu_ns self_mean_ns mean_ns min_ns max_ns flags"
+is "the tab of calls has the columns of poet calls" "$columns" " function calls concurrent self_ns self_share total_ns total_share cpu_ns self_mean_ns mean_ns min_ns max_ns"
 is "the tab of calls as a list has the figures of poet calls" "$(seen flat.tab)" "$(said flat.csv $columns)"
 is "the tab of calls as a tree has the figures of poet calls --tree" "$(seen tree.tab)" \
     "$(said tree.csv $(head -n 1 tree.tab | tr '\t' ' '))"
