@@ -150,7 +150,7 @@ E
     same "its states" one.2 poet states $program.poet --list --threads "$task"
     same "From and To by task" callees poet calls $program.poet --graph --by thread
     is "nine figures of each" "$(names callees)" \
-        "function,calls,total_ns,function_share,cpu_ns,self_mean_ns,mean_ns,min_ns,max_ns,cpu_mean_ns,cpu_min_ns,cpu_max_ns,flags,cycle"
+        "function,calls,total_ns,function_share,cpu_ns,self_mean_ns,mean_ns,min_ns,max_ns,cpu_mean_ns,cpu_min_ns,cpu_max_ns,cycle"
     same "heap blocks by task" blocks poet memory $program.poet --each
     is "of three tasks, with address and sizes" "$(grep -c '	T:worker[#23]*	100	[0-9]*	0x' blocks)" 3
     like "a task that has not started is created" "$(grep 'measured T:worker' bands)" " created 0\.[0-9]*[1-9]"

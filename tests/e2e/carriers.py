@@ -70,6 +70,7 @@ while at + 32 <= len(data):
         for _ in range(r.number("I")):
             ns += r.varied()
             switches.setdefault(thread, []).append((ns - begin, r.varied()))
+            r.varied()  # the call context in which the task before left it
 
 stays = {}  # task -> (from, to, carrier)
 for carrier, told in switches.items():
