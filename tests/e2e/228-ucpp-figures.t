@@ -232,8 +232,9 @@ for kernel in "-nomulti -debug" "-multi -nodebug -O1"; do
         { json '.[] | select(.row.thread) | "\(.row.thread) \(.row.running_ns)"' states.json
           poet calls bathroom.poet --by thread --json | json '.[] | select(.depth == 0) | "\(.row.function) \(.row.cpu_ns)"'
         } | awk '{ if (!($1 in running)) running[$1] = $2; else if ($2 > 1.002 * running[$1] + 1e5) print $1, $2, running[$1] }')" ""
+    # (Main can leave its processor before it has called a function.)
     is "$kernel: each state of a task has its place in the program" \
-        "$(poet states bathroom.poet --list --json | json '[rows | select(.location == null)] | length')" 0
+        "$(poet states bathroom.poet --list --json | json '[rows | select(.location == null and .thread != "T:main")] | length')" 0
 done
 is "a task that finds its objects free is created, runs, and has exited" "$(
     CXX=u++ poetcc++ -trace -quiet -nomulti -debug strands.cc -o strands 2>/dev/null
