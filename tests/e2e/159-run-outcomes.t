@@ -57,7 +57,7 @@ done
 is "poet ls: a killed program is killed" "$(ended kill)" killed
 
 like "poet calls: the table has columns of the shortest and the longest call" "$(poet calls return.poet | sed -n 2p)" \
-    " mean .ms. +min .ms. +max .ms. "
+    " mean .ms. +min .ms. +max .ms."
 like "poet calls --cycles: a note says that there are no recursion cycles" "$(poet calls --cycles return.poet)" \
     "^note: no recursion cycles$"
 like "poet report: a note refers to poet calls for the complete list" "$(poet report --all return.poet)" "only the top 5; see poet calls"

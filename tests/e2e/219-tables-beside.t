@@ -103,7 +103,7 @@ is "the interval at the selected event is selected" "$(grep -c '^\*' child.2)" 1
 like "the states beside the table are those of a selected row" "$(cat main.title)" "^T:main: "
 same "the intervals of another thread" main.2 poet states family.poet --list --threads "$(sed 's/^T:\(.*\): .*/\1/' main.title)"
 same "the table of callees is that of poet calls --graph" callees poet calls family.poet --graph
-is "it has calls, and eleven figures of them" "$(names callees)" "function,calls,total_ns,function_share,cpu_ns,self_mean_ns,mean_ns,min_ns,max_ns,cpu_mean_ns,cpu_min_ns,cpu_max_ns,flags,cycle"
+is "it has calls, and eleven figures of them" "$(names callees)" "function,calls,total_ns,function_share,cpu_ns,self_mean_ns,mean_ns,min_ns,max_ns,cpu_mean_ns,cpu_min_ns,cpu_max_ns,cycle"
 like "it has the callees below their callers" "$(cat callees)" "^1	keep"
 like "it has them by thread" "$(cat callees.threads)" "^0	T:parent"
 is "the viewer logs no message" "$(grep -Ec 'CRITICAL|WARNING' log)" 0
