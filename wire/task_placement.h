@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define PLACEMENT_MAGIC 0x50535450u /* "PTSP" */
-#define PLACEMENT_VERSION 2u
+#define PLACEMENT_VERSION 1u
 #define PLACEMENT_HEAD_BYTES 4096u
 #define PLACEMENT_SWITCHES (1u << 14) /* of a ring: a power of two */
 #define PLACEMENT_MAP_BYTES                                                                        \
@@ -24,8 +24,6 @@
 /* maximum length of a worker thread's name, and of its cluster's */
 #define PLACEMENT_NAME_BYTES 63u
 #define PLACEMENT_LOST UINT32_MAX
-/* In the bytes of the server, in the code of the task before the first switch: contexts follow. */
-#define PLACEMENT_CONTEXTS 0x80000000u
 
 struct task_switch {
     uint64_t time; /* by the ring's clock */

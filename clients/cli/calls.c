@@ -388,8 +388,9 @@ static const struct argp argp = {
     .doc =
         "Show the function profile of a program built with poetcc -profile (POET_MEASURE chooses "
         "what is measured).  Self: time in the function itself; net (JSON and CSV): self without "
-        "instrumentation overhead; total: including callees; concurrent: calls that started while other threads "
-        "ran (an upper bound without calls=every); INCOMPLETE: not all calls returned.  Self times "
+        "instrumentation overhead; total: including callees; concurrent: calls that started while "
+        "other threads ran (an upper bound without calls=every); INCOMPLETE: not all calls "
+        "returned.  Self times "
         "and the time outside functions add up to the lifetimes of the threads.  A row is a "
         "function (--by function), a call path (--by path, --tree), a thread and its functions "
         "(--by thread), a worker thread, cluster or CPU and its functions (--by processor, "

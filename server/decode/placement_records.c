@@ -105,7 +105,7 @@ static uint64_t time_of(const struct placement_ring *ring, struct placement_cloc
 
 static void put_head(struct placement_ring *ring, struct encoder *out, uint64_t first_ns)
 {
-    encode_u32(out, ring->on | PLACEMENT_CONTEXTS);
+    encode_u32(out, ring->on);
     encode_u64(out, ring->since_ns);
     encode_u64(out, ring->lost);
     encode_u64(out, first_ns);
@@ -200,9 +200,7 @@ bool program_session_decode_carriers(struct program_session *session, uint32_t n
     struct decoder in = decoder_init(body, size);
     struct placement_stream s = {.session = session,
                                  .placements = cpu_placement_tasks(session->run)};
-    uint32_t before = decode_u32(&in);
-    bool contexts = before & PLACEMENT_CONTEXTS;
-    s.now.ends = before & ~PLACEMENT_CONTEXTS;
+    s.now.ends = decode_u32(&in);
     uint64_t since_ns = decode_u64(&in);
     s.now.lost = decode_u64(&in);
     uint64_t at_ns = decode_u64(&in);
@@ -213,8 +211,7 @@ bool program_session_decode_carriers(struct program_session *session, uint32_t n
                    ? placements_carrier(s.placements, session->number, number)
                    : 0;
     for (uint32_t i = 0; i < count && !in.error; i++) {
-        uint64_t after = decode_varint(&in), task = decode_varint(&in),
-                 left = contexts ? decode_varint(&in) : 0;
+        uint64_t after = decode_varint(&in), task = decode_varint(&in), left = decode_varint(&in);
         at_ns += after;
         if (after > SNAPSHOT_TIME_MOST || at_ns > SNAPSHOT_TIME_MOST || since_ns > at_ns ||
             task >= LIMIT_LINES)

@@ -63,7 +63,7 @@ static struct body take(struct written *w)
     struct body body = {0};
     if (placement_ring_decode(w->ring, &w->ticks, &out)) {
         struct decoder in = decoder_init(out.data, out.size);
-        body.on = decode_u32(&in) & ~PLACEMENT_CONTEXTS;
+        body.on = decode_u32(&in);
         body.since_ns = decode_u64(&in);
         body.lost = decode_u64(&in);
         uint64_t at_ns = decode_u64(&in);
