@@ -451,15 +451,16 @@ bool target_apply_layer(struct target *target, const char *text, const char *nam
     return reader.mistakes == 0;
 }
 
-int target_update_installed(struct target *target)
+int target_update_installed(struct target *target, const char *text)
 {
-    char *path, *text = target_installed(target->name, &path);
-    struct target *installed = text ? target_read(text, path, NULL) : NULL;
+    char *path, *newer = target_installed(target->name, &path);
+    bool differs = newer && strcmp(newer, text) != 0;
+    struct target *installed = differs ? target_read(newer, path, NULL) : NULL;
     int version = installed && installed->version > target->version ? installed->version : 0;
     target_free(installed);
     if (version)
-        target_apply_layer(target, text, path, DRESS_AS_NEWER, NULL);
-    free(text);
+        target_apply_layer(target, newer, path, DRESS_AS_NEWER, NULL);
+    free(newer);
     free(path);
     return version;
 }

@@ -282,6 +282,7 @@ static void server_main_finish(struct server *server)
     free(server->key);
     free(server->directory);
     capture_thread_free(server->taker);
+    process_sampler_stop(server);
     ev_loop_destroy(server->loop);
 }
 
@@ -494,7 +495,7 @@ int main(int argc, char **argv)
     if (asked.stdio && (client = stdio_proxy_begin()) < 0)
         return server_main_fail("--stdio", strerror(errno));
     raise_limit();
-    server.spare = -1;
+    server.spare = server.switches_ready = -1;
     server.loop = ev_loop_new(EVFLAG_AUTO);
     server.listeners = xcalloc(LISTENERS_MAX, sizeof *server.listeners);
     server.endpoints = xcalloc(LISTENERS_MAX, sizeof *server.endpoints);
@@ -523,6 +524,8 @@ int main(int argc, char **argv)
         server_main_accept_client(&server, client);
     if (asked.from && !server_main_read_nats(&server, asked.from))
         return 1;
+    if (!asked.file) /* programs will come */
+        process_sampler_start(&server);
     server.idle.repeat = server_main_linger_seconds(&server);
     ev_run(server.loop, 0);
     server_main_finish(&server);

@@ -143,9 +143,10 @@ static void metadata_apply_user_layer(struct target *target)
 }
 
 /* Updates a description to its installed version, so that old traces are drawn as new ones. */
-static void metadata_update_description(struct trace_metadata *book, struct target *target)
+static void metadata_update_description(struct trace_metadata *book, struct target *target,
+                                        const char *text)
 {
-    int recorded = target->version, version = target_update_installed(target);
+    int recorded = target->version, version = target_update_installed(target, text);
     if (!version || book->renewed)
         return;
     book->renewed = xasprintf("drawn by the installed version %d of the target description "
@@ -158,7 +159,7 @@ static void metadata_receive_target(struct trace_metadata *book, struct decoder 
     char *name = decode_string(in, 256), *text = decode_string(in, LIMIT_TARGET_BYTES);
     struct target *target = decoder_finish(in) ? target_read(text, name, NULL) : NULL;
     if (target) {
-        metadata_update_description(book, target);
+        metadata_update_description(book, target, text);
         metadata_apply_user_layer(target);
         book->targets = xreallocarray(book->targets, book->target_count + 1, sizeof *book->targets);
         book->targets[book->target_count++] = target;

@@ -52,6 +52,7 @@ struct server {
     double looked;    /* when files were looked for that are deleted */
     int spare; /* a descriptor in reserve, to refuse with */
     bool out_of_descriptors;
+    int switches_ready; /* see switch_reader_keep_ready(); -1: none */
     double begun; /* when it came up */
     /* of an agent without programs: since when where it forwards to is not there, 0 not known */
     double disconnected_since;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define DOOR_NS 100000000u /* least interval between two holds of the capture lock */
 #define USAGES_HELD 32u
@@ -35,6 +36,18 @@ struct process_sampler {
 
 static void process_sampler_write_journal(struct connection *peer, unsigned kind,
                                           const struct encoder *body);
+
+void process_sampler_start(struct server *server)
+{
+    server->switches_ready = switch_reader_keep_ready();
+}
+
+void process_sampler_stop(struct server *server)
+{
+    if (server->switches_ready >= 0)
+        close(server->switches_ready);
+    server->switches_ready = -1;
+}
 
 static void refuse_switches(struct connection *peer, const char *why)
 {

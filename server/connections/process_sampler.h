@@ -4,6 +4,10 @@
 
 #include "server/connections/connection.h"
 
+/* Prepares the server for programs, which then need not wait for it at their start. */
+void process_sampler_start(struct server *server);
+void process_sampler_stop(struct server *server);
+
 /* Begins to sample a program after its HELLO; `pid` is the id that it reported. */
 void process_sampler_begin(struct connection *peer, uint32_t pid);
 /* Notes a program's new queue, the first of its list.  Must hold the capture lock. */

@@ -149,13 +149,22 @@ void journal_note_described(struct capture *taking, const char *name)
     taking->described[taking->described_count++] = xstrdup(name);
 }
 
+/* The last description that was valid: most programs have the same one.  Used with the capture lock
+ * held. */
+static char *journal_valid_text;
+
 /* Returns false if the description has errors, which are reported. */
 static bool journal_is_valid_description(const char *name, const char *text)
 {
+    if (journal_valid_text && strcmp(journal_valid_text, text) == 0)
+        return true;
     struct target *target = target_read(text, name, stderr);
-    if (target)
-        target_free(target);
-    return target != NULL;
+    if (!target)
+        return false;
+    target_free(target);
+    free(journal_valid_text);
+    journal_valid_text = xstrdup(text);
+    return true;
 }
 
 /* description: the text that the sender has for it, NULL: none. */

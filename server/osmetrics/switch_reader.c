@@ -86,11 +86,29 @@ static bool open_ring(struct switch_reader *s, int processor)
     return true;
 }
 
-struct switch_reader *switch_reader_new(pid_t pid, const char **why)
+static bool switch_reader_is_off(void)
 {
     const char *wanted = getenv("POET_PERF");
+    return wanted && strcmp(wanted, "off") == 0;
+}
+
+int switch_reader_keep_ready(void)
+{
+    struct perf_event_attr idle = {.type = PERF_TYPE_SOFTWARE,
+                                   .size = sizeof idle,
+                                   .config = PERF_COUNT_SW_DUMMY,
+                                   .disabled = 1,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1};
+    return switch_reader_is_off()
+               ? -1
+               : (int)syscall(SYS_perf_event_open, &idle, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+struct switch_reader *switch_reader_new(pid_t pid, const char **why)
+{
     *why = "POET_PERF=off";
-    if (wanted && strcmp(wanted, "off") == 0)
+    if (switch_reader_is_off())
         return NULL;
     long processors = sysconf(_SC_NPROCESSORS_CONF);
     struct switch_reader *s = xcalloc(1, sizeof *s);

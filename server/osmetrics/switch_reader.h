@@ -14,6 +14,12 @@
 
 struct switch_reader;
 
+/* Opens an event of the calling thread that never counts.  While one event of a thread is open
+ * anywhere, switch_reader_new() takes microseconds; without one the kernel first changes its own
+ * code, for which it waits for all CPUs, 5 to 8 ms.  Returns a descriptor, which the caller closes,
+ * or -1: switches cannot be recorded. */
+int switch_reader_keep_ready(void);
+
 /* Opens a reader for a process, by its PID in the server's name space, and all threads that its
  * first one creates from now on.  Returns NULL with the reason in *why, a constant or the text
  * of strerror. */

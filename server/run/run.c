@@ -129,7 +129,7 @@ static bool target_list_add(struct target_list *targets, const char *name, const
     struct target *target = target_read(text, name, stderr);
     if (!target)
         return false;
-    target_update_installed(target);
+    target_update_installed(target, text);
     targets->items =
         array_reserve(targets->items, &targets->room, targets->count + 1, sizeof *targets->items);
     targets->texts = xreallocarray(targets->texts, targets->count + 1, sizeof *targets->texts);
