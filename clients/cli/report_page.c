@@ -151,6 +151,14 @@ static uint32_t report_page_count_hangs(const struct result_table *t, const char
     return count;
 }
 
+/* Prints the title, with the number of rows that are left out, and the rules that the program broke:
+ * what else happened may be due to that. */
+static void report_page_begin_diagnosis(const struct report_page *p, uint32_t more)
+{
+    report_line_title(p->f, "Diagnosis", more, "blocked", p->source);
+    rule_violations_write(p->f, 2, p->names, &p->tables[REPORT_VIOLATIONS], VIOLATIONS);
+}
+
 /* Prints what is known of the objects; lines that explain "HANG: ..." are indented below it. */
 static void report_page_write_hang_notes(const struct report_page *p)
 {
@@ -167,8 +175,7 @@ static void report_page_write_hangs(const struct report_page *p)
         {"likely never resumes", "LIKELY HANG: %s will likely never resume"}};
     const struct result_table *t = &p->tables[REPORT_HANGS];
     uint32_t shown = 0;
-    report_line_title(p->f, "Diagnosis", t->row_count > HANGS ? t->row_count - HANGS : 0, "blocked",
-                      p->source);
+    report_page_begin_diagnosis(p, t->row_count > HANGS ? t->row_count - HANGS : 0);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         uint32_t selves, count = report_page_count_hangs(t, kinds[i][0], &selves);
         char *threads = report_page_count_text(count, "thread");
@@ -202,8 +209,7 @@ static void report_page_write_open_waits(const struct report_page *p)
     for (uint32_t i = 0; i < t->row_count; i++)
         count += report_page_is_open(p, i);
     char *threads = report_page_count_text(count, "thread");
-    report_line_title(p->f, "Diagnosis", count > OPEN_WAITS ? count - OPEN_WAITS : 0, "blocked",
-                      p->source);
+    report_page_begin_diagnosis(p, count > OPEN_WAITS ? count - OPEN_WAITS : 0);
     report_line_indent(p->f, 2,
                        count ? xasprintf("no deadlock was found; %s blocked at the end of the "
                                          "trace may resume:",
@@ -292,7 +298,6 @@ static void report_page_write_diagnosis(const struct report_page *p)
         report_page_write_hangs(p);
     else
         report_page_write_open_waits(p);
-    rule_violations_write(p->f, 2, p->names, &p->tables[REPORT_VIOLATIONS], VIOLATIONS);
     for (uint32_t i = 0; i < asleep->note_count; i++)
         report_line_indent(p->f, 2, xstrdup(asleep->notes[i]));
     for (uint32_t i = 0; i < asleep->row_count && i < SLEEPERS; i++)

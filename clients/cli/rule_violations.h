@@ -15,9 +15,6 @@ struct json_object;
  * case. */
 int rule_violations_request(const struct command *command, struct command_source *subject,
                             struct result_table *table);
-/* Returns "T:worker: it is deleted before its main has ended (by T:main)", in new memory. */
-char *rule_violations_text(const struct table_names *names, const struct result_table *table,
-                           uint32_t row);
 /* Writes `most` of them at most, each with its place and event, and how many more there are. */
 void rule_violations_write(FILE *f, int indent, const struct table_names *names,
                            const struct result_table *table, uint32_t most);

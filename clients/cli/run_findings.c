@@ -6,6 +6,7 @@
 #include "clients/cli/rule_violations.h"
 #include "clients/cli/table_options.h"
 #include "clients/connection/finding_text.h"
+#include "clients/connection/violation_text.h"
 #include "clients/metadata/event_text.h"
 
 #include <ctype.h>
@@ -279,7 +280,7 @@ static int run_findings_collect_violations(const struct command *command,
                                 *object = run_findings_cell(&t, i, "object");
         bool placed = place->is == CELL_PLACE;
         run_findings_begin(b, FINDING_RULE_VIOLATION, FINDING_CERTAIN,
-                           rule_violations_text(&names, &t, i));
+                           violation_text_sentence(&names, &t, i));
         run_findings_add_object(b, object->is == CELL_LINE ? object->line : 0);
         run_findings_add_place(b, placed ? place->place.process : 0,
                                placed ? place->place.address : 0, xstrdup(b->now.text));

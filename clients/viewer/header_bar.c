@@ -285,6 +285,7 @@ static void header_bar_show_waits(struct view *view)
     GtkWidget *badge = header_bar_find(view)->badge;
     char *text = worst == BLOCKED_DEADLOCK      ? g_strdup("Deadlock")
                  : worst == BLOCKED_HANG        ? g_strdup("Hang")
+                 : worst == BLOCKED_VIOLATION   ? g_strdup("Rule violation")
                  : worst == BLOCKED_LIKELY_HANG ? g_strdup("Hang?")
                  : worst == BLOCKED_ASLEEP      ? g_strdup_printf("%u asleep", count)
                                                 : g_strdup_printf("%u blocked", count);

@@ -43,7 +43,8 @@ static void write_id(FILE *f, struct event_id at)
  * selected one, and the focus. */
 static void write_more(struct view *view, FILE *f)
 {
-    static const char *const worst[] = {"none", "asleep", "some", "perhaps", "hang", "deadlock"};
+    static const char *const worst[] = {"none",      "asleep", "some",    "perhaps",
+                                        "violation", "hang",   "deadlock"};
     unsigned waiting;
     fprintf(f, " worst %s", worst[blocked_panel_worst(view, &waiting)]);
     fprintf(f, " waiting %u stuck %u whole %d between %llu ns %lld", waiting,

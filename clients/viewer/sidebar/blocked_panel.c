@@ -6,6 +6,7 @@
 #include "clients/symbols/symbolizer.h"
 #include "clients/viewer/diagram/diagram_view.h"
 #include "clients/viewer/diagram/viewer.h"
+#include "clients/viewer/sidebar/violation_rows.h"
 #include "clients/viewer/state/notifications.h"
 #include "clients/viewer/state/request_slot.h"
 #include "clients/viewer/state/selection_relations.h"
@@ -28,7 +29,8 @@ struct blocked_panel {
     struct request_slot asked;
     gint64 asked_us, answered_us; /* times of the last request, and answer */
     guint tick; /* updates the durations in a live run */
-    bool hang_shown; /* the panel has opened by itself */
+    struct violation_rows violations;
+    enum blocked_worst opened_for; /* the panel has opened by itself; BLOCKED_NONE: it has not */
     bool answered; /* there was an answer */
 };
 
@@ -215,6 +217,7 @@ void blocked_panel_add_sleepers(struct view *view, GtkWidget *list, size_t most)
 static void blocked_panel_fill_list(struct view *view, struct blocked_panel *state)
 {
     row_list_clear(state->list);
+    violation_rows_add(&state->violations, state->list);
     for (size_t i = 0; i < state->waits.cycle_count; i++)
         blocked_panel_add_cycle(view, state, &state->waits.cycles[i]);
     blocked_panel_add_abandoned_locks(view, state);
@@ -256,23 +259,40 @@ static void draw_cycles(struct view *view, const struct wait_list *waits)
     free(pairs);
 }
 
-/* Shows the waits. At a deadlock, or if threads will certainly never resume, the panel opens by
- * itself, once. */
-static void show_waits(struct view *view, struct blocked_panel *state)
+/* At a broken rule, a deadlock, or if threads will certainly never resume, the panel opens by
+ * itself; again if what is known is worse. */
+static void blocked_panel_open(struct view *view, struct blocked_panel *state)
 {
     unsigned count;
+    enum blocked_worst worst = blocked_panel_worst(view, &count);
+    if (worst < BLOCKED_VIOLATION || worst <= state->opened_for)
+        return;
+    state->opened_for = worst;
+    panel_show(view, panel_waiting.name);
+    status_line_show(&view->status_line, "%s detected",
+                     worst == BLOCKED_DEADLOCK    ? "Deadlock"
+                     : worst == BLOCKED_VIOLATION ? "Rule violation"
+                                                  : "Hang");
+}
+
+static void show_waits(struct view *view, struct blocked_panel *state)
+{
     blocked_panel_fill_list(view, state);
     draw_cycles(view, &state->waits);
     stop_tick(state);
     if (state->waits.now.live && state->waits.count)
         state->tick = g_timeout_add(1000, on_tick, view);
-    enum blocked_worst worst = blocked_panel_worst(view, &count);
-    if (worst >= BLOCKED_HANG && !state->hang_shown) {
-        state->hang_shown = true;
-        panel_show(view, panel_waiting.name);
-        status_line_show(&view->status_line, "%s detected",
-                         worst == BLOCKED_DEADLOCK ? "Deadlock" : "Hang");
-    }
+    blocked_panel_open(view, state);
+    notifier_emit(&view->notifier, NOTIFY_WAITS);
+}
+
+static void blocked_panel_on_violations(struct view *view)
+{
+    struct blocked_panel *state = panel_state(view, &panel_waiting);
+    if (!violation_rows_count(&state->violations))
+        return;
+    blocked_panel_fill_list(view, state);
+    blocked_panel_open(view, state);
     notifier_emit(&view->notifier, NOTIFY_WAITS);
 }
 
@@ -310,6 +330,8 @@ static bool is_time(struct view *view, const struct blocked_panel *state)
 static void blocked_panel_on_notification(struct view *view, enum notification what)
 {
     struct blocked_panel *state = panel_state(view, &panel_waiting);
+    if (what == NOTIFY_TAB_SHOWN || what == NOTIFY_QUIET || what == NOTIFY_RUN_UPDATED)
+        violation_rows_request(&state->violations, what == NOTIFY_RUN_UPDATED);
     if (what == NOTIFY_TAB_SHOWN || what == NOTIFY_QUIET ||
         (what == NOTIFY_RUN_UPDATED && is_time(view, state)))
         blocked_panel_request_waits(view, state);
@@ -321,7 +343,9 @@ static void blocked_panel_clear_waits(struct view *view)
     wait_list_free(&state->waits);
     wait_list_free(&state->coming);
     stop_tick(state);
-    state->hang_shown = state->answered = false;
+    violation_rows_clear(&state->violations);
+    state->opened_for = BLOCKED_NONE;
+    state->answered = false;
     state->asked_us = 0;
     selection_relations_set_deadlock(&view->selection_relations, NULL, 0);
     notifier_emit(&view->notifier, NOTIFY_WAITS);
@@ -359,6 +383,8 @@ enum blocked_worst blocked_panel_worst(struct view *view, unsigned *count)
     }
     if (state->waits.cycle_count || never)
         return state->waits.cycle_count ? BLOCKED_DEADLOCK : BLOCKED_HANG;
+    if (violation_rows_count(&state->violations))
+        return BLOCKED_VIOLATION;
     if (seems_hung(state, &now) || *count)
         return seems_hung(state, &now) ? BLOCKED_LIKELY_HANG : BLOCKED_SOME;
     *count = blocked_panel_asleep(view);
@@ -372,11 +398,14 @@ static void on_destroy(GtkWidget *widget, gpointer data)
     stop_tick(state);
     wait_list_free(&state->waits);
     wait_list_free(&state->coming);
+    violation_rows_clear(&state->violations);
 }
 
 static GtkWidget *blocked_panel_create(struct view *view)
 {
     struct blocked_panel *state = g_new0(struct blocked_panel, 1);
+    state->violations =
+        (struct violation_rows){.view = view, .on_change = blocked_panel_on_violations};
     panel_keep(view, &panel_waiting, state);
     GtkWidget *page =
         row_list_new(view, &state->list, "No thread is blocked at the end of the trace.");

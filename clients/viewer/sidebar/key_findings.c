@@ -138,7 +138,7 @@ static void key_findings_add_violations(struct key_findings *f)
     const struct result_table *t = &f->models[FROM_VIOLATIONS].table;
     for (uint32_t i = 0; !t->problem && i < t->row_count; i++) {
         char *rule = key_finding_text(f, FROM_VIOLATIONS, i, "rule");
-        key_findings_add_row(f, FROM_VIOLATIONS, i, "Rule violated", rule);
+        key_findings_add_row(f, FROM_VIOLATIONS, i, "Rule violation", rule);
         free(rule);
     }
 }

@@ -76,6 +76,7 @@ enum blocked_worst {
     BLOCKED_ASLEEP, /* none is blocked; the number of those that sleep in untraced calls */
     BLOCKED_SOME,
     BLOCKED_LIKELY_HANG, /* no traced thread can wake them */
+    BLOCKED_VIOLATION, /* blocked or not: the program broke a rule of its environment */
     BLOCKED_HANG,
     BLOCKED_DEADLOCK
 };
