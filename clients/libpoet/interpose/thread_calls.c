@@ -217,6 +217,13 @@ static void thread_join_end_untraced(pthread_t id, struct thread_info *task, uin
     errno = saved;
 }
 
+/* Returns the thread that records a call about the end of another one; NULL: none. Those of a runtime
+ * end its own threads, which have no lines. */
+static struct traced_thread *thread_join_recording(uintptr_t site)
+{
+    return site && !thread_runtime() ? thread_recording() : NULL;
+}
+
 static void thread_join_end_wait(void *t) { instrument_wait_end(t, TYPE_JOIN); }
 
 static int thread_join_call_real(pthread_t id, void **result, const clockid_t *clock,
@@ -231,7 +238,7 @@ static int thread_join_trace(uintptr_t site, pthread_t id, void **result, const 
                              const struct timespec *deadline)
 {
     real_find();
-    struct traced_thread *t = site ? thread_recording() : NULL;
+    struct traced_thread *t = thread_join_recording(site);
     struct thread_info *task = thread_lifetime_find(id);
     if (!t) {
         int e = thread_join_call_real(id, result, clock, deadline);
@@ -293,7 +300,7 @@ static int thread_join_replay_try(struct traced_thread *t, const struct thread_i
 ENTRY(int, pthread_tryjoin_np, (pthread_t id, void **result), id, result)
 {
     real_find();
-    struct traced_thread *t = site ? thread_recording() : NULL;
+    struct traced_thread *t = thread_join_recording(site);
     struct thread_info *task = thread_lifetime_find(id);
     int e = thread_schedule_active(t) ? thread_join_replay_try(t, task, id, result)
                                       : real_functions.tryjoin(id, result);
@@ -311,7 +318,7 @@ ENTRY(int, pthread_tryjoin_np, (pthread_t id, void **result), id, result)
 static int thread_detach_trace(uintptr_t site, pthread_t id)
 {
     real_find();
-    struct traced_thread *t = site ? thread_recording() : NULL;
+    struct traced_thread *t = thread_join_recording(site);
     struct thread_info *task = thread_lifetime_find(id);
     int saved = errno;
     if (t && task && trace_line_index(&task->line))
