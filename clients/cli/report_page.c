@@ -114,8 +114,11 @@ static void report_page_write_hang(const struct report_page *p, uint32_t row)
          *callers = report_page_cell_text(p, t, row, "called_by"),
          *holder = report_page_cell_text(p, t, row, "held_by"),
          *since = report_page_cell_text(p, t, row, "acquired_at");
-    const char *awaited = *object ? object : holder, *by = *object ? holder : "",
-               *at = *object ? since : "";
+    bool own = strcmp(object, thread) == 0; /* it waits for what other threads do on its line */
+    const char *awaited = own       ? ""
+                          : *object ? object
+                                    : holder,
+               *by = *object ? holder : "", *at = *object ? since : "";
     report_line_indent(p->f, 4,
                        xasprintf("%s waits%s%s%s%s%s%s%s%s%s%s", thread, *awaited ? " for " : "",
                                  awaited, *place ? " at " : "", place,

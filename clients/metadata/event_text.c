@@ -72,8 +72,11 @@ struct event_text wait_text(const struct trace_metadata *book, const struct wait
                        : wait->end  ? "waits for the end of"
                        : look       ? look->text
                                     : metadata_type_name(book, wait->event.type);
-    return (struct event_text){metadata_label(book, wait->thread), does,
-                               metadata_expand_text(book, does, wait->about)};
+    bool own = wait->about && wait->about == wait->thread && !wait->end;
+    const char *about = !own ? metadata_expand_text(book, does, wait->about)
+                        : look && look->category == CATEGORY_RECEIVE ? "its own members"
+                                                                     : "its own";
+    return (struct event_text){metadata_label(book, wait->thread), does, about};
 }
 
 #define NAMED 4u /* maximum number of threads named in a sentence */
@@ -321,7 +324,7 @@ char *transitive_wait_text(const struct trace_metadata *book, const struct wait_
     struct hang_text_buffer s;
     hang_text_begin(&s);
     fprintf(s.f, "%s is itself blocked", metadata_label(book, of->thread));
-    if (of->about)
+    if (of->about && of->about != of->thread)
         fprintf(s.f, " on %s", metadata_label(book, of->about));
     else if (of->loader)
         fputs(" on the loader's lock", s.f);
@@ -359,6 +362,9 @@ static void hang_text_report_worst(const struct trace_metadata *book,
     const char *about = v->about   ? metadata_label(book, v->about)
                         : v->polls ? "descriptors"
                                    : "futexes";
+    /* a thread waits on its own line for other threads, such as those that call its members */
+    bool own = v->about && v->wait.line == v->about && metadata_line_is_thread(book, v->about);
+    const char *waiters = own ? "" : "the waiters of ";
     if (v->fate == OUTCOME_NEVER && hang_text_is_communication(book, v->about))
         fprintf(s->f, "HANG: no remaining thread can read from, or write to, %s\n", about);
     else if (v->polls && v->fate != OUTCOME_OPEN)
@@ -368,14 +374,14 @@ static void hang_text_report_worst(const struct trace_metadata *book,
                 v->fate == OUTCOME_NEVER ? "remaining" : "traced",
                 v->fate == OUTCOME_NEVER ? "" : "still ");
     else if (v->fate == OUTCOME_NEVER)
-        fprintf(s->f, "HANG: no remaining thread can wake the waiters of %s\n", about);
+        fprintf(s->f, "HANG: no remaining thread can wake %s%s\n", waiters, about);
     else if (v->fate == OUTCOME_POSSIBLE && v->doubts & UNCERTAIN_RUNS)
         fprintf(s->f,
                 "POSSIBLE HANG: every thread that ever performed %s on %s is blocked or has "
                 "exited\n",
                 hang_text_signal_name(book, v), about);
     else if (v->fate == OUTCOME_POSSIBLE)
-        fprintf(s->f, "LIKELY HANG: no traced thread can still wake the waiters of %s\n", about);
+        fprintf(s->f, "LIKELY HANG: no traced thread can still wake %s%s\n", waiters, about);
     else
         fputs("POSSIBLE LOST WAKE-UP: ", s->f);
 }

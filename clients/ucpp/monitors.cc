@@ -203,6 +203,21 @@ class accept_wait
     }
 };
 
+/* Where the accept statement begins that the kernel thread executes, at the first of its clauses that
+ * is tried: the call by which it waits then is behind its end. (Until that it holds the lock, so
+ * that no time slice ends.) */
+static __thread const char *accept_begin;
+
+static OUT_OF_LINE void accept_begins(const char *site) { accept_begin = site; }
+
+static OUT_OF_LINE const char *accept_site(const UPP::uSerial *mutex, const char *called,
+                                           void *const *frame)
+{
+    const char *begin = mutex->acceptLocked ? accept_begin : nullptr;
+    accept_begins(nullptr);
+    return begin ? begin : code_call_of_inline(called, frame);
+}
+
 /* Waits only if a task has called that member. (The lock is acquired as it is there, on demand.) */
 WRAP(bool, _ZN3UPP7uSerial9acceptTryER16uBasePrioritySeqi, UPP::uSerial *mutex,
      uBasePrioritySeq *queue, int position)
@@ -211,29 +226,31 @@ WRAP(bool, _ZN3UPP7uSerial9acceptTryER16uBasePrioritySeqi, UPP::uSerial *mutex,
         mutex->spinLock.acquire();
         mutex->mask.clrAll();
         mutex->acceptLocked = true;
+        accept_begins(code_call_of_inline(SITE, FRAME));
     }
     if (position == DESTRUCTOR_POSITION ? mutex->destructorStatus != UPP::uSerial::DestrCalled
                                         : queue->empty())
         return __real__ZN3UPP7uSerial9acceptTryER16uBasePrioritySeqi(mutex, queue, position);
+    accept_begins(nullptr);
     accept_wait wait(mutex, ACCEPT, code_call_of_inline(SITE, FRAME));
     return __real__ZN3UPP7uSerial9acceptTryER16uBasePrioritySeqi(mutex, queue, position);
 }
 
 WRAP(void, _ZN3UPP7uSerial11acceptPauseEv, UPP::uSerial *mutex)
 {
-    accept_wait wait(mutex, ACCEPT, code_call_of_inline(SITE, FRAME));
+    accept_wait wait(mutex, ACCEPT, accept_site(mutex, SITE, FRAME));
     __real__ZN3UPP7uSerial11acceptPauseEv(mutex);
 }
 
 WRAP(void, _ZN3UPP7uSerial11acceptPauseE9uDuration, UPP::uSerial *mutex, uDuration duration)
 {
-    accept_wait wait(mutex, TIMED_ACCEPT, code_call_of_inline(SITE, FRAME));
+    accept_wait wait(mutex, TIMED_ACCEPT, accept_site(mutex, SITE, FRAME));
     __real__ZN3UPP7uSerial11acceptPauseE9uDuration(mutex, duration);
 }
 
 WRAP(void, _ZN3UPP7uSerial11acceptPauseE5uTime, UPP::uSerial *mutex, uTime time)
 {
-    accept_wait wait(mutex, TIMED_ACCEPT, code_call_of_inline(SITE, FRAME));
+    accept_wait wait(mutex, TIMED_ACCEPT, accept_site(mutex, SITE, FRAME));
     __real__ZN3UPP7uSerial11acceptPauseE5uTime(mutex, time);
 }
 

@@ -14,7 +14,7 @@ static struct object *self; /* the task that runs */
 static void stop(const char *why)
 {
     fprintf(stderr, "ucpp: %s\n", why);
-    exit(1);
+    abort(); /* a core file has all stacks */
 }
 
 /* ---- telling Poet ----

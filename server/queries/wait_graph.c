@@ -203,7 +203,8 @@ static bool wait_graph_check_line(struct wait_graph_job *job, uint32_t thread)
         add_waiter(job, waiter);
     } else if (look && look->waits) {
         waiter.about = e.about ? e.about : wait_graph_is_ended_there(look) ? e.line : 0;
-        waiter.about = waiter.about == thread ? 0 : waiter.about;
+        waiter.own = waiter.about == thread && look->releases && look->woken_by.count;
+        waiter.about = waiter.about == thread && !waiter.own ? 0 : waiter.about;
         waiter.reach = waiter.about ? run_lines_reach(&g->run->lines, waiter.about) : 0;
         add_waiter(job, waiter);
     } else if (!ended && wait_graph_find_loader(job, &waiter)) {
@@ -282,7 +283,7 @@ static uint32_t wait_graph_blocker(const struct wait_graph *g, const struct wait
         return w->ahead.thread;
     if (w->look->timed)
         return 0;
-    if (w->about && w->about <= g->lines && g->is_thread[w->about - 1])
+    if (w->about && w->about <= g->lines && g->is_thread[w->about - 1] && !w->own)
         return i == 0 ? w->about : 0;
     if (w->ahead.thread && w->ahead.how != HOLD_MUTEX && i-- == 0)
         return w->ahead.thread;

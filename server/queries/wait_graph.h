@@ -21,6 +21,7 @@ struct waiter {
     const struct target_event *look; /* description of that event's type */
     bool end; /* since time_ns it waits for the end of thread `about`, which no event records */
     uint32_t site; /* then: where; as of events */
+    bool own; /* on its own line it waits for what other threads do there, as calls of members */
     bool loader; /* since time_ns it sleeps at the loader's lock, which `ahead` holds */
     /* since time_ns it sleeps at a futex; `about` is the once flag of its future if a thread runs
      * the task, or, if `lock`, the lock of which it is the word */
