@@ -40,6 +40,7 @@ void activity_graph_free(struct activity_graph *g)
     free(g->hints);
     free(g->early);
     free(g->ready);
+    free(g->walks);
     free(g->late);
     free(g->stack);
     free(g->stretches);
@@ -107,11 +108,10 @@ static int64_t ready_in(const struct activity_graph *g, const struct graph_chain
 {
     int64_t *ready = &g->ready[c->first + interval];
     const struct thread_timeline *of = activity_graph_chain_timeline(g, c);
-    struct cpu_state_walk walk = {0};
     if (*ready < 0) {
         *ready = 0;
-        cpu_states_visit(g->change.spans, of, &walk, interval_begin(of, interval),
-                         of->items[interval].to_ns, add_ready, ready);
+        cpu_states_visit(g->change.spans, of, &g->walks[c - g->chains],
+                         interval_begin(of, interval), of->items[interval].to_ns, add_ready, ready);
     }
     return *ready;
 }
@@ -191,6 +191,7 @@ void activity_graph_forward(struct activity_graph *g, struct graph_change change
     if (change.spans && !g->ready) {
         g->ready = xreallocarray(NULL, g->nodes + 1, sizeof *g->ready);
         memset(g->ready, 0xff, (g->nodes + 1) * sizeof *g->ready);
+        g->walks = xcalloc(g->thread_count + 1, sizeof *g->walks);
     }
     g->change = change;
     g->stacked = g->stretch_count = 0;

@@ -52,6 +52,7 @@ struct activity_graph {
     /* by node: how long the thread had no CPU in the interval that begins there; below 0: not
      * looked up yet; may be NULL */
     int64_t *ready;
+    struct cpu_state_walk *walks; /* by thread: where the last one was looked up */
     uint32_t *stack;
     size_t stacked, stack_room;
     uint32_t root;

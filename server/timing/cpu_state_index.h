@@ -49,6 +49,8 @@ struct cpu_state_thread {
 
 struct cpu_states {
     struct map threads; /* line -> struct cpu_state_thread */
+    struct cpu_state_thread *found; /* the last one that was searched for, of the line found_line */
+    uint32_t found_line;
     struct placements *placements; /* placements of tasks; NULL: none */
     size_t turns;
     bool cpus; /* the CPU of some context switches is known */
@@ -57,10 +59,17 @@ struct cpu_states {
     char *why; /* why there are no context switches; NULL: unknown */
 };
 
+/* Returns the thread of a line; NULL if nothing is known of it.  Most searches are for the same
+ * line as the one before. */
 static inline struct cpu_state_thread *cpu_states_thread(const struct cpu_states *spans,
                                                          uint32_t line)
 {
-    return spans ? map_get(&spans->threads, line, 0) : NULL;
+    if (!spans || (spans->found && spans->found_line == line))
+        return spans ? spans->found : NULL;
+    /* the contents do not change, only what is remembered of the search */
+    struct cpu_states *cache = (struct cpu_states *)(uintptr_t)spans;
+    cache->found_line = line;
+    return cache->found = map_get(&spans->threads, line, 0);
 }
 
 /* Returns the index of the first sample after a time, or the count if there is none. */

@@ -172,21 +172,23 @@ void finding_rows_advise(const struct finding_rows *h)
                            finding_rows_texts[kind].one, finding_rows_texts[kind].advice);
 }
 
+const struct thread_states *finding_rows_states(struct finding_rows *h,
+                                                const struct thread_timeline *c)
+{
+    if (!h->states)
+        h->states = xcalloc(h->view->measured->thread_count, sizeof *h->states);
+    struct finding_states *states = &h->states[c - h->view->measured->threads];
+    if (!states->known)
+        thread_states_sum(&h->view->lives, c, h->view->from_ns, table_until(h->view, c),
+                          &states->sums);
+    states->known = true;
+    return &states->sums;
+}
+
 int64_t finding_rows_life(struct finding_rows *h, uint32_t thread)
 {
-    const struct intervals *all = h->view->measured;
-    const struct thread_timeline *c = intervals_for_thread(all, thread);
-    struct thread_states s = {0};
-    if (!c)
-        return 0;
-    if (!h->lives)
-        h->lives = xcalloc(all->thread_count, sizeof *h->lives);
-    int64_t *life = &h->lives[c - all->threads];
-    if (!*life) {
-        thread_states_sum(&h->view->lives, c, h->view->from_ns, table_until(h->view, c), &s);
-        *life = 1 + s.life_ns;
-    }
-    return *life - 1;
+    const struct thread_timeline *c = intervals_for_thread(h->view->measured, thread);
+    return c ? finding_rows_states(h, c)->life_ns : 0;
 }
 
 int64_t finding_rows_until(const struct finding_rows *h, uint32_t thread)

@@ -56,7 +56,10 @@ struct finding_rows {
     struct result_table *table;
     int64_t run_ns;
     uint32_t used; /* bit mask of the kinds in the table */
-    int64_t *lives; /* by thread index: 1 + its lifetime, 0 not computed yet; to be freed */
+    struct finding_states { /* sums of a thread in the range of the table */
+        bool known;
+        struct thread_states sums;
+    } *states; /* by thread index; to be freed */
 };
 
 void finding_rows_columns(struct result_table *table);
@@ -79,6 +82,9 @@ void finding_rows_advise(const struct finding_rows *h);
 void lock_contention_add_findings(struct finding_rows *hinting);
 void wait_patterns_add_findings(struct finding_rows *hinting);
 
+/* Returns the sums of a thread's states in the range; valid until the table is filled. */
+const struct thread_states *finding_rows_states(struct finding_rows *h,
+                                                const struct thread_timeline *course);
 /* Returns the lifetime of a thread within the range. */
 int64_t finding_rows_life(struct finding_rows *h, uint32_t thread);
 /* Returns the end of what counts of the thread: of the range, or of the requested past. */

@@ -150,21 +150,20 @@ static void findings_table_check_thread(struct finding_rows *h, const struct thr
                                         struct finding_threads *threads)
 {
     const struct table_view *view = h->view;
-    struct thread_states s;
-    thread_states_sum(&view->lives, c, view->from_ns, table_until(view, c), &s);
-    if (!s.life_ns || !table_wants(view, c->thread) || !table_lives(view, c->thread))
+    const struct thread_states *s = finding_rows_states(h, c);
+    if (!s->life_ns || !table_wants(view, c->thread) || !table_lives(view, c->thread))
         return;
     bool placed = cpu_states_is_placed_task(view->lives.spans, c->thread);
-    findings_table_check_cpu_shortage(view, c, &s, placed ? &threads->unplaced : &threads->without);
-    int64_t ready = s.let_go_ns, left = s.of[THREAD_STATE_EXITED].total_ns;
-    if (!placed && ready >= FEW_NS && (double)ready > READY_SHARE * (double)s.life_ns &&
-        ready > s.active_ns) {
-        add_end(&threads->late, c, ready, s.life_ns);
+    findings_table_check_cpu_shortage(view, c, s, placed ? &threads->unplaced : &threads->without);
+    int64_t ready = s->let_go_ns, left = s->of[THREAD_STATE_EXITED].total_ns;
+    if (!placed && ready >= FEW_NS && (double)ready > READY_SHARE * (double)s->life_ns &&
+        ready > s->active_ns) {
+        add_end(&threads->late, c, ready, s->life_ns);
         if (!cpu_source_known(view, c)) /* else other times are among them */
-            threads->times += (int64_t)s.of[THREAD_STATE_RUNNABLE].count;
+            threads->times += (int64_t)s->of[THREAD_STATE_RUNNABLE].count;
     }
     if (left >= FEW_NS && (double)left > LEFT_SHARE * (double)h->run_ns)
-        add_end(&threads->ends, c, left, s.life_ns);
+        add_end(&threads->ends, c, left, s->life_ns);
 }
 
 static struct table_cell *add_without(struct finding_rows *h, enum finding_row_kind kind,
@@ -334,7 +333,7 @@ static void findings_table_fill(void *work, const struct table_view *view, struc
     findings_table_check_unattributed(&h);
     table_arrange(t, view->request, "duration_ns");
     finding_rows_advise(&h);
-    free(h.lives);
+    free(h.states);
     if (!t->row_count)
         table_add_note(t,
                        "no findings: no thread spends %.0f %% of its lifetime waiting for one "

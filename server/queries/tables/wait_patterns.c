@@ -347,12 +347,11 @@ static void wait_patterns_check_running(struct finding_rows *h)
     uint32_t threads = 0, at_work = 0;
     for (uint32_t i = 0; i < all->thread_count; i++) {
         const struct thread_timeline *c = &all->threads[i];
-        struct thread_states s = {0};
-        thread_states_sum(&h->view->lives, c, h->view->from_ns, table_until(h->view, c), &s);
+        const struct state_sum *states = finding_rows_states(h, c)->of;
         if (table_wants(h->view, c->thread))
-            ran[i] = s.of[THREAD_STATE_RUNNING].total_ns + s.of[THREAD_STATE_OFF_CPU].total_ns;
+            ran[i] = states[THREAD_STATE_RUNNING].total_ns + states[THREAD_STATE_OFF_CPU].total_ns;
         threads += ran[i] > 0;
-        ready += ran[i] ? s.of[THREAD_STATE_RUNNABLE].total_ns : 0;
+        ready += ran[i] ? states[THREAD_STATE_RUNNABLE].total_ns : 0;
         sum += ran[i];
         if (ran[i] > most_ns) {
             most_ns = ran[i];
