@@ -31,6 +31,14 @@ const struct finding_kind_row finding_kinds[FINDING_KIND_COUNT + 1] =
           .headline = "a read lock is acquired again while a writer can wait",
           .explanation = "potential deadlock (a read lock is acquired again while a writer waits)",
           .participants = {"%T read-locked %L%l and again%m", "%T write-locked %L%l"}},
+     [FINDING_WAIT_WITH_LOCK] =
+         {.name = "wait-with-lock",
+          .group = FINDINGS_OF_PREDICTION,
+          .headline = "a thread waits for another one while it holds a lock that this one requests",
+          .explanation = "potential deadlock (a thread holds a lock while it waits for a thread "
+                         "that requests the lock)",
+          .participants = {"%T acquired %L%l, then waited for %M%m",
+                           "%T requested %L%l, before that wait can end"}},
      [FINDING_FORK_WITH_LOCK] =
          {.name = "fork-with-lock",
           .group = FINDINGS_OF_PREDICTION,

@@ -44,10 +44,10 @@ void target_hang_make(struct target_hang *w, const struct trace_metadata *book,
     enum finding_kind kind = finding_text_kind(t, row);
     *w = (struct target_hang){
         .cycle = kind == FINDING_LOCK_ORDER_INVERSION || kind == FINDING_READ_RECURSION ||
-                 kind == FINDING_HANDLER_LOCK,
+                 kind == FINDING_HANDLER_LOCK || kind == FINDING_WAIT_WITH_LOCK,
         .abandoned = kind == FINDING_FORK_WITH_LOCK,
-        .waking = kind == FINDING_LOST_WAKEUP || kind == FINDING_SIGNAL_NOT_BROADCAST ||
-                  kind == FINDING_EARLY_SIGNAL};
+        .waking = kind == FINDING_WAIT_WITH_LOCK || kind == FINDING_LOST_WAKEUP ||
+                  kind == FINDING_SIGNAL_NOT_BROADCAST || kind == FINDING_EARLY_SIGNAL};
     for (uint32_t i = row + 1; i < t->row_count && t->rows[i].depth; i++) {
         target_hang_add_cell_label(w, book, t, i, "object");
         target_hang_add_cell_label(w, book, t, i, "second_object");
@@ -143,14 +143,17 @@ static void attempt_receive_stat(void *user, const struct response_chunk *answer
 }
 
 /* Returns the worst diagnosis. A possible hang counts if the only doubt is whether a waiter was
- * already woken: such a waiter resumes before long. */
-static enum wait_outcome attempt_worst_outcome(const struct wait_list *w)
+ * already woken: such a waiter resumes before long.  If the awaited thread is to wait for a lock of
+ * the waiter, a signal handler could wake the waiter instead; it would do so before long, too. */
+static enum wait_outcome attempt_worst_outcome(const struct wait_list *w,
+                                               const struct target_hang *aim)
 {
+    unsigned doubts = UNCERTAIN_WAKER | (aim->cycle && aim->waking ? UNCERTAIN_HANDLER : 0u);
     enum wait_outcome worst = OUTCOME_OPEN;
     for (size_t i = 0; i < w->verdict_count; i++) {
         const struct diagnosis_info *v = &w->verdicts[i];
         bool counts = v->fate == OUTCOME_NEVER ||
-                      (v->fate == OUTCOME_POSSIBLE && v->doubts == UNCERTAIN_WAKER);
+                      (v->fate == OUTCOME_POSSIBLE && v->doubts && !(v->doubts & ~doubts));
         worst = counts && v->fate > worst ? v->fate : worst;
     }
     return worst;
@@ -200,7 +203,7 @@ static void attempt_check_hang(const struct attempt *trial, pid_t program, struc
         session_wait(&source,
                      session_send(&source, REQUEST_WAITS, &judged, attempt_receive_waits, h),
                      &error);
-    enum wait_outcome fate = known ? attempt_worst_outcome(&h->waits) : OUTCOME_OPEN;
+    enum wait_outcome fate = known ? attempt_worst_outcome(&h->waits, trial->aim) : OUTCOME_OPEN;
     if (known && wait_list_abandoned_lock(&h->waits, NULL))
         fate = OUTCOME_NEVER;
     h->still = fate != OUTCOME_OPEN && h->events == h->before ? h->still + 1 : 0;

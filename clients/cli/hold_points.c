@@ -127,8 +127,11 @@ static uint32_t hold_points_add_point(struct hold_points_builder *m, uint32_t ro
     const struct table_cell *t = hold_points_find_cell(m->table, row, type),
                             *w = hold_points_find_cell(m->table, row, where);
     struct hold_point p = {.until = until, .count = 1};
+    const char *performed = t->is == CELL_TEXT ? t->text : "";
+    if (strcmp(performed, "sem_acquired") == 0 && strcmp(which, "second") == 0)
+        performed = "wait"; /* the event at which it blocks */
     if (t->is != CELL_TEXT || w->is != CELL_PLACE ||
-        !hold_points_point(&p, m->book, w->place, t->text)) {
+        !hold_points_point(&p, m->book, w->place, performed)) {
         m->why = "an event has no known call site";
         return 0;
     }
@@ -202,6 +205,35 @@ static void hold_points_make_handler(struct hold_points_builder *m, uint32_t fir
     hold_points_set_hold(m, first, "", HOLD_INTERRUPTIBLE, others, 1, 1);
 }
 
+/* Returns the row of a thread that acquires its first object by running an initializer; or end. */
+static uint32_t hold_points_find_initializer(const struct hold_points_builder *m, uint32_t row,
+                                             uint32_t end)
+{
+    for (; row < end; row++) {
+        const struct table_cell *t = hold_points_find_cell(m->table, row, "type");
+        if (t->is == CELL_TEXT && strcmp(t->text, "initialize") == 0)
+            break;
+    }
+    return row;
+}
+
+/* Holds each thread of a cycle at its request.  If one of two threads runs an initializer, the
+ * other one begins after that, and waits for it. */
+static void hold_points_make_cycle(struct hold_points_builder *m, uint32_t first, uint32_t end)
+{
+    uint32_t runs = hold_points_find_initializer(m, first, end),
+             other = runs == first ? first + 1 : first;
+    if (runs == end || end - first != 2) {
+        for (uint32_t i = first; i < end; i++)
+            hold_points_set_hold(m, i, "request", HOLD_UNTIL_CYCLE, 0, 1, 0);
+        return;
+    }
+    hold_points_set_hold(m, other, "", HOLD_UNTIL_DONE,
+                         hold_points_add_point(m, runs, "", HOLD_UNTIL_NOT_HELD), 1, 0);
+    hold_points_set_hold(m, runs, "request", HOLD_UNTIL_WAITING,
+                         hold_points_add_point(m, other, "second", HOLD_UNTIL_NOT_HELD), 1, 0);
+}
+
 /* The first point that holds threads must be the one that decides whether the interleaving
  * occurred: see hold_points_order_occurred(). */
 static void hold_points_make_points(struct hold_points_builder *m, enum finding_kind kind,
@@ -209,11 +241,13 @@ static void hold_points_make_points(struct hold_points_builder *m, enum finding_
 {
     uint32_t second = first + 1 < end ? first + 1 : first, others = 0;
     if (kind == FINDING_LOCK_ORDER_INVERSION) {
-        for (uint32_t i = first; i < end; i++)
-            hold_points_set_hold(m, i, "request", HOLD_UNTIL_CYCLE, 0, 1, 0);
+        hold_points_make_cycle(m, first, end);
     } else if (kind == FINDING_READ_RECURSION) {
         others = hold_points_add_point(m, second, "request", HOLD_UNTIL_NOT_HELD);
         hold_points_set_hold(m, first, "request", HOLD_UNTIL_DONE_SINCE_HELD, others, 1, 0);
+    } else if (kind == FINDING_WAIT_WITH_LOCK) {
+        others = hold_points_add_point(m, first, "second", HOLD_UNTIL_NOT_HELD);
+        hold_points_set_hold(m, second, "", HOLD_UNTIL_WAITING, others, 1, 0);
     } else if (kind == FINDING_FORK_WITH_LOCK) {
         others = hold_points_add_point(m, second, "", HOLD_AFTERWARDS);
         hold_points_set_hold(m, first, "", HOLD_UNTIL_WAITING, others, 1, 0);

@@ -22,6 +22,8 @@ enum sync_op_kind {
     SYNC_OP_FORK, /* creates a process, in which only this thread continues */
     SYNC_OP_SEND, /* sends a message, and waits until it may change the data */
     SYNC_OP_MESSAGE, /* receives a message, or finds it by a probe */
+    SYNC_OP_UNBLOCK, /* its wait for another thread ended, such as a join or a barrier */
+    SYNC_OP_POST, /* posts a unit to a semaphore that is not a lock */
     /* For predictors that take all operations: */
     SYNC_OP_USE, /* uses an object in whatever way */
     SYNC_OP_DESTROY, /* destroys an object */
@@ -56,7 +58,9 @@ struct sync_op {
     const char
         *text; /* HANDLER_BEGIN: the signal; SIGNAL_MASK: "blocks SIGA, unblocks SIGB SIGC" */
     uint32_t sender; /* RECEIVE, HANDLER_BEGIN: the sending thread, 0: not known; */
-    uint64_t sent, began; /* the event that sent; the event at which the receiver began to wait */
+    /* the event that sent; the event at which the receiver began to wait; UNBLOCK: that at which the
+     * thread did, with its call site in `place` and its clock in `sent_mark` */
+    uint64_t sent, began;
     struct mhb_clock_mark sent_mark;
     uint32_t place; /* call site */
     uint64_t position;
@@ -121,6 +125,7 @@ struct predictor {
 #define PREDICTORS(P)                                                                              \
     P(lock_order)                                                                                  \
     P(wakeup_races)                                                                                \
+    P(wait_locks)                                                                                  \
     P(fork_locks) P(handler_locks) P(destroyed_objects) P(unsafe_sends) P(order_races)
 #define P(name) extern const struct predictor predictor_##name;
 PREDICTORS(P)

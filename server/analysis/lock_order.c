@@ -289,6 +289,8 @@ static void lock_order_feed(void *predictor, const struct sync_op *d)
     case SYNC_OP_HANDLER_END:
     case SYNC_OP_SIGNAL_MASK:
     case SYNC_OP_MESSAGE:
+    case SYNC_OP_UNBLOCK:
+    case SYNC_OP_POST:
         break;
     }
 }

@@ -170,9 +170,50 @@ static void sync_ops_feed_wakeup(struct sync_ops *ops, const struct order_event 
                                    .receiver = t->receiver,
                                    .place = t->place,
                                    .requested = t->requested,
-                                   .signaled = t->signaled};
+                                   .signaled = t->signaled,
+                                   .blocked = t->blocked,
+                                   .asked = t->asked};
     if (is->waits && is->releases && e->line != e->thread && sync_ops_is_lock(ops, e->line))
         t->about = e->about;
+}
+
+/* Feeds the end of a thread's wait for another one, and notes whether the event begins such a wait:
+ * a join, or one for a condition variable, a semaphore or a barrier. */
+static void sync_ops_feed_wait(struct sync_ops *ops, const struct order_event *e,
+                               const struct event_meaning *is, struct sync_op op)
+{
+    ops->waits =
+        array_reserve_zeroed(ops->waits, &ops->wait_room, e->thread + 1u, sizeof *ops->waits);
+    struct sync_ops_waiting *t = &ops->waits[e->thread];
+    if (is->interrupts)
+        return;
+    bool passes = is->takes && sync_ops_line_kind(ops, e->line) / 2u == CATEGORY_SEMAPHORE;
+    if (passes && !t->blocked)
+        t->blocked = op.position + 1;
+    if (t->blocked && !is->by_clock) {
+        struct order_event wait = order_event(ops->run->order, t->blocked - 1);
+        op.is = SYNC_OP_UNBLOCK;
+        op.lock = 0;
+        op.about = wait.about ? wait.about : wait.line;
+        op.place = call_sites_for_line(ops->run, wait.site);
+        op.began = t->blocked - 1;
+        op.sent_mark = mhb_clock_at(&ops->sure, e->thread, op.began - (op.began == op.position));
+        sync_ops_feed_op(ops, op);
+    }
+    uint32_t line = e->about ? e->about : e->line != e->thread ? e->line : 0;
+    unsigned category = line && is->waits ? sync_ops_line_kind(ops, line) / 2u : CATEGORY_NONE;
+    bool another = is->category == CATEGORY_JOIN || category == CATEGORY_CONDITION ||
+                   category == CATEGORY_SEMAPHORE || category == CATEGORY_BARRIER;
+    t->blocked = is->waits && another && !sync_ops_is_timed(ops, e) &&
+                         !semaphore_locks_have(&ops->semaphores, line)
+                     ? op.position + 1
+                     : 0;
+    if (is->gives && sync_ops_line_kind(ops, e->line) / 2u == CATEGORY_SEMAPHORE) {
+        op.is = SYNC_OP_POST;
+        op.lock = 0;
+        op.about = e->line;
+        sync_ops_feed_op(ops, op);
+    }
 }
 
 /* Feeds a message that was awaited from any sender, and notes whether the event begins such a
@@ -354,6 +395,29 @@ static void sync_ops_note_signal(struct sync_ops *ops, const struct order_event 
     ops->waits[e->thread].signaled = handled && sent >= ops->sure.first ? sent + 1 : 0;
 }
 
+/* Feeds the execution of an initializer (pthread_once), which other threads wait for as for a lock;
+ * and a request for one that was executed before: in another order it would wait. */
+static void sync_ops_feed_once(struct sync_ops *ops, const struct order_event *e, struct sync_op op)
+{
+    uint32_t line = e->about;
+    if (!line || e->relation == RELATION_SYNC || !sync_ops_is_lock(ops, line) ||
+        order_line_events(ops->run->order, line))
+        return;
+    const struct target_event *look = sync_ops_type_of(ops, e)->look;
+    struct sync_ops_waiting *t = &ops->waits[e->thread];
+    bool runs = look && look->has_about && look->about == OCCUPANCY_ACTIVE,
+         found = look && !look->has_about && !look->waits && t->asked == line;
+    op.is = SYNC_OP_ACQUIRE;
+    op.lock = line;
+    if (runs || found)
+        sync_ops_feed_op(ops, op);
+    if (found || (look && look->has_about && look->about == OCCUPANCY_OUT)) {
+        op.is = SYNC_OP_RELEASE;
+        sync_ops_feed_op(ops, op);
+    }
+    t->asked = look && look->waits ? line : 0;
+}
+
 static void sync_ops_feed_event(struct sync_ops *ops, const struct order_event *e,
                                 uint64_t position)
 {
@@ -378,6 +442,7 @@ static void sync_ops_feed_event(struct sync_ops *ops, const struct order_event *
     }
     sync_ops_note_signal(ops, e, is, position);
     sync_ops_feed_use(ops, e, is, op);
+    sync_ops_feed_wait(ops, e, is, op);
     if (semaphore_locks_have(&ops->semaphores, e->line)) {
         sync_ops_feed_unit(ops, e, is, op);
         return;
@@ -392,7 +457,8 @@ static void sync_ops_feed_event(struct sync_ops *ops, const struct order_event *
         op.is = SYNC_OP_REQUEST;
         op.lock = e->about;
         op.timed = sync_ops_is_timed(ops, e);
-        sync_ops_set_inherited(ops, &op);
+        if (order_line_events(run->order, e->about)) /* initializers begin again in a child */
+            sync_ops_set_inherited(ops, &op);
         sync_ops_feed_op(ops, op);
         op.inherited = 0;
     } else if (within && is->waits && is->releases) {
@@ -411,6 +477,7 @@ static void sync_ops_feed_event(struct sync_ops *ops, const struct order_event *
         op.shared = is->enters && op.may_share && sync_ops_type_of(ops, e)->reads;
         sync_ops_feed_op(ops, op);
     }
+    sync_ops_feed_once(ops, e, op);
     sync_ops_feed_signal(ops, e, op);
     sync_ops_feed_wakeup(ops, e, op);
     sync_ops_feed_send(ops, e, is, op);

@@ -34,9 +34,11 @@ struct sync_ops {
     } types[SYNC_OPS_TYPES];
     struct sync_ops_waiting { /* by thread: what it waits for */
         uint32_t about; /* the line of the awaited signal; 0: none */
+        uint32_t asked; /* the line of an initializer that it requested just now; 0: none */
         uint32_t receiver, place; /* the line on which it waits for any sender; 0: none */
         uint64_t requested; /* 1 + the event that waits for a message of a given sender; 0: none */
         uint64_t began;
+        uint64_t blocked; /* 1 + the event that began its wait for another thread; 0: none */
         uint64_t signaled; /* 1 + the event that sent the signal that it is about to handle */
     } *waits;
     size_t wait_room;
