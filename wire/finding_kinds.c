@@ -34,7 +34,7 @@ const struct finding_kind_row finding_kinds[FINDING_KIND_COUNT + 1] =
      [FINDING_WAIT_WITH_LOCK] =
          {.name = "wait-with-lock",
           .group = FINDINGS_OF_PREDICTION,
-          .headline = "a thread waits for another one while it holds a lock that this one requests",
+          .headline = "a lock is held during a wait for a thread that requests it",
           .explanation = "potential deadlock (a thread holds a lock while it waits for a thread "
                          "that requests the lock)",
           .participants = {"%T acquired %L%l, then waited for %M%m",
