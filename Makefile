@@ -372,7 +372,7 @@ E2E = $(if $(E),$(foreach e,$(E),$(wildcard tests/e2e/$(e)-*.t)),$(sort $(wildca
 # Everything that unit tests test, as a library, so that each links only what it uses.
 TESTED = $(SERVER) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) \
          $(patsubst %,clients/libpoet/profile/%.c,call_stack left_calls excluded_functions throttle context_tree activity cpu_gap calibration) $(patsubst %,clients/libpoet/core/%.c,tracer seccomp_allowed child_preload environment message_text) \
-         $(patsubst %,clients/libpoet/replay/%.c,shared_schedule replay_stops cpu_time_used) clients/libpoet/heap/heap_blocks.c clients/libpoet/unwind/unwind_rules.c \
+         $(patsubst %,clients/libpoet/replay/%.c,shared_schedule replay_stops cpu_time_used) clients/libpoet/heap/heap_blocks.c clients/libpoet/interpose/unchecked_waits.c clients/libpoet/unwind/unwind_rules.c \
          clients/libpoet/openmp/task_depends.c $(wildcard clients/snapshot/*.c) clients/schedule/schedule_builder.c clients/schedule/trace_alignment.c $(patsubst %,clients/cli/%.c,shiviz_log shiviz_clocks logtime kill_tree two_run_diagram number_sampler swap_events hold_points command narrow_table paper_size preload thread_slices) tests/bruteforce.c tests/bench/workload.c
 ifeq ($(HAVE_GTK),yes) # the parts of the viewer that need no display
 TESTED += $(patsubst %,clients/viewer/state/%.c,viewport history scene_cache viewer_addons viewer_settings request_slot highlights) clients/viewer/diagram/time_axis.c

@@ -18,6 +18,10 @@
 /* The text of a nested acquisition of a read-write lock that blocks if a writer waits. */
 #define TEXT_WRITERS_FIRST "the lock prefers waiting writers"
 
+/* The text of a wait for a condition variable that each thread reaches which acquires the mutex
+ * there: recorded once of a call site. */
+#define TEXT_UNCHECKED "no test before it"
+
 /* The text of the destruction of an object that a thread holds, or at which one waits. */
 #define TEXT_IN_USE "in use"
 

@@ -76,6 +76,14 @@ const struct finding_kind_row finding_kinds[FINDING_KIND_COUNT + 1] =
               "possible lost wake-up; the signal is not sent under the waiter's lock and "
               "can precede the wait",
           .participants = {"%T locked %L%l, then waited on %M%m", "%T signaled %L%l"}},
+     [FINDING_UNCHECKED_WAIT] =
+         {.name = "unchecked-wait",
+          .group = FINDINGS_OF_PREDICTION,
+          .headline = "a thread waits without a test whether the signal was already sent",
+          .explanation = "possible lost wake-up; no test under the lock precedes the wait, and the "
+                         "signal can come before it",
+          .participants = {"%T locked %L%l, then waited on %M%m, whatever was signaled before",
+                           "%T signaled %L%l, the last time in the run"}},
      [FINDING_SIGNAL_NOT_BROADCAST] =
          {.name = "signal-not-broadcast",
           .group = FINDINGS_OF_PREDICTION,

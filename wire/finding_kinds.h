@@ -35,6 +35,7 @@ enum finding_kind {
     FINDING_DESTROY_IN_USE, /* it is destroyed while or before a thread uses it */
     FINDING_UNSAFE_SEND, /* it waits for a receive unless the message is buffered */
     FINDING_LOST_WAKEUP, /* a signal before the wait for it, which is not received */
+    FINDING_UNCHECKED_WAIT, /* it waits even if the signal was sent before */
     FINDING_SIGNAL_NOT_BROADCAST, /* a signal wakes one of several waiters */
     FINDING_MESSAGE_RACE, /* another message for a receive from any */
     FINDING_EARLY_SIGNAL, /* the signaling critical section precedes the wait */

@@ -266,6 +266,9 @@ static void hold_points_make_points(struct hold_points_builder *m, enum finding_
         uint32_t signal = m->s->head.point_count;
         hold_points_set_hold(m, first, "second", HOLD_UNTIL_DONE, others, 1, 0);
         hold_points_note_signal(m, others, signal);
+    } else if (kind == FINDING_UNCHECKED_WAIT) {
+        others = hold_points_add_point(m, second, "", HOLD_UNTIL_NOT_HELD);
+        hold_points_set_hold(m, first, "request", HOLD_UNTIL_DONE, others, 1, 0);
     } else if (kind == FINDING_SIGNAL_NOT_BROADCAST) {
         for (uint32_t i = second; i < end; i++)
             if (hold_points_find_cell(m->table, i, "second_event")->is == CELL_EVENT)

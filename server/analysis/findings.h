@@ -39,6 +39,7 @@ struct sync_op {
     bool shared; /* ACQUIRE: shared with others that acquired it so */
     bool timed; /* REQUEST, WAIT: with a timeout */
     bool unit; /* the lock is a semaphore */
+    bool unchecked; /* WAIT: no test of a predicate precedes it at its call site */
     bool may_share; /* ACQUIRE: of a read-write lock */
     bool all; /* SIGNAL: wakes all waiters */
     bool any; /* MESSAGE: from any sender, or requested before the thread waited for it */

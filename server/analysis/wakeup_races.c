@@ -5,6 +5,8 @@
  *   thread before it that is not one of the waiters.  Nothing keeps the signal from coming after a
  *   waiter has tested its predicate and before it waits. (If such a thread held the lock before, it
  *   may have changed the predicate there.)
+ * - Unchecked wait: a wait that no test of a predicate precedes, ended by the last signal of the
+ *   run, which can come before the waiter acquires the lock.
  * - Signal instead of broadcast: a signal that wakes one thread where several could wait: at
  *   different call sites, signaled by a third thread; or where more threads acquire the lock after
  *   a wait than there are signals in all, unless each thread waits for an object of its own: one
@@ -43,6 +45,7 @@ struct wakeup_wait {
 
 struct wakeup_signal {
     struct sync_op is;
+    uint32_t place; /* call site of the begin of its critical section; 0: none */
     uint64_t begin; /* position of the begin of its critical section, or of the signal */
 };
 
@@ -53,6 +56,7 @@ struct wakeup_object {
     uint64_t calls_made;
     struct wakeup_wait *waits;
     uint32_t wait_count;
+    struct wakeup_signal last; /* position 0: there was none */
     struct wakeup_signal *calls;
     uint32_t call_count;
     struct map waits_of, calls_of; /* call site -> how many are kept */
@@ -69,6 +73,7 @@ struct wakeup_races {
     struct wakeup_lock *locks;
     size_t lock_count, lock_room;
     struct map found;
+    struct map unchecked; /* call sites of waits that no test precedes */
     struct map object_at; /* call site of waits -> 1 + line of the object, or several */
     size_t next; /* index of the next object */
 };
@@ -155,6 +160,8 @@ static void begin_wait(struct wakeup_races *w, const struct sync_op *d)
     o->several |= o->lock && o->lock != d->lock;
     o->lock = d->lock;
     wakeup_races_note_place(w, d->place, d->about);
+    if (d->unchecked)
+        map_put(&w->unchecked, d->place, 0, w);
     if (!may_keep(&o->waits_of, d->place, o->wait_count))
         return;
     struct wakeup_wait kept = {.begin = *d, .visit = wakeup_races_visit_for(w, d->thread, d->lock)};
@@ -177,12 +184,13 @@ static void wakeup_races_on_signal(struct wakeup_races *w, const struct sync_op 
     struct wakeup_object *o = object_of(w, d->about);
     o->calls_made++;
     o->all |= d->all;
-    if (!may_keep(&o->calls_of, d->place, o->call_count))
-        return;
     struct wakeup_visit v = o->lock ? wakeup_races_visit_for(w, d->thread, o->lock)
                                     : (struct wakeup_visit){.position = NO_POSITION};
-    struct wakeup_signal kept = {*d, v.position == NO_POSITION ? d->position : v.asked};
-    ARRAY_PUSH(o->calls, o->call_count, kept);
+    bool within = v.position != NO_POSITION;
+    struct wakeup_signal kept = {*d, within ? v.place : 0, within ? v.asked : d->position};
+    o->last = kept;
+    if (may_keep(&o->calls_of, d->place, o->call_count))
+        ARRAY_PUSH(o->calls, o->call_count, kept);
 }
 
 static void wakeup_races_feed(void *predictor, const struct sync_op *d)
@@ -294,6 +302,37 @@ static void wakeup_races_find_lost(struct wakeup_scan *l, const struct wakeup_si
     finding_add_participant(f, wakeup_races_signal_participant(c));
 }
 
+/* Returns whether the thread that signals entered its critical section several times at that call
+ * site: it may look there whether the waiter waits. */
+static bool wakeup_races_is_repeated(const struct wakeup_scan *l, const struct wakeup_signal *c)
+{
+    const struct wakeup_lock *lock = lock_of(l->w, l->o->lock);
+    uint32_t times = 0;
+    for (uint32_t i = 0; c->place && i < lock->count; i++) {
+        const struct wakeup_visit *v = &l->w->visits[lock->visits[i]];
+        times += v->thread == c->is.thread && v->place == c->place;
+    }
+    return times > 1;
+}
+
+/* Finds a wait that the last signal ended, at a call site at which each thread waits, if the signal
+ * can come before the waiter acquires the lock. */
+static void wakeup_races_find_unchecked(struct wakeup_scan *l, const struct wakeup_wait *k)
+{
+    const struct wakeup_signal *c = &l->o->last;
+    bool known;
+    if (!c->is.thread || c->is.thread == k->begin.thread || k->begin.timed ||
+        !map_get(&l->w->unchecked, k->begin.place, 0) || k->visit.position == NO_POSITION ||
+        mhb_before(k->visit.mark, c->is.mark) || mhb_before(c->is.mark, k->visit.mark) ||
+        (k->end.at && !mhb_before(c->is.mark, k->end)) || wakeup_races_is_repeated(l, c))
+        return;
+    struct finding *f = finding_of(l, FINDING_UNCHECKED_WAIT, k->begin.place, c->is.place, &known);
+    if (known)
+        return;
+    finding_add_participant(f, wakeup_races_wait_participant(k));
+    finding_add_participant(f, wakeup_races_signal_participant(c));
+}
+
 static bool wakeup_races_is_done(struct mhb_clock_mark end, struct mhb_clock_mark begin)
 {
     return end.at && mhb_before(end, begin);
@@ -385,6 +424,8 @@ static void wakeup_races_find_too_few(struct wakeup_scan *l, const struct wakeup
 static void wakeup_races_check_signal(struct wakeup_scan *l)
 {
     const struct wakeup_object *o = l->o;
+    for (uint32_t k = 0; k < o->wait_count && !o->several; k++)
+        wakeup_races_find_unchecked(l, &o->waits[k]);
     for (uint32_t i = 0; i < o->call_count; i++)
         for (uint32_t k = 0; k < o->wait_count && !o->several; k++)
             wakeup_races_find_lost(l, &o->calls[i], &o->waits[k]);
@@ -428,6 +469,7 @@ static void wakeup_races_free(void *predictor)
     map_free(&w->of_lock);
     map_free(&w->last);
     map_free(&w->found);
+    map_free(&w->unchecked);
     map_free(&w->object_at);
     free(predictor);
 }

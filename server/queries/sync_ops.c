@@ -464,7 +464,9 @@ static void sync_ops_feed_event(struct sync_ops *ops, const struct order_event *
     } else if (within && is->waits && is->releases) {
         op.is = SYNC_OP_WAIT;
         op.timed = sync_ops_is_timed(ops, e);
+        op.unchecked = run_has_text(run, (struct event_id){e->line, e->number}, TEXT_UNCHECKED);
         sync_ops_feed_op(ops, op);
+        op.unchecked = false;
     } else if (is->by_clock && e->about && sync_ops_is_lock(ops, e->about)) {
         op.is = SYNC_OP_REFUSED;
         op.lock = e->about;

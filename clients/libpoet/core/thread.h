@@ -123,6 +123,7 @@ struct object_hold {
     struct sync_object *object; /* NULL for a line that the program moved to */
     struct trace_line *line;
     uint64_t visit;
+    uintptr_t site; /* of a mutex: where it was acquired; 0: not known */
     unsigned depth; /* recursive acquisitions */
     bool writing;   /* a read-write lock, held by its writer */
 };

@@ -5,6 +5,7 @@
 #include "clients/libpoet/interpose/hidden_uses.h"
 #include "clients/libpoet/interpose/call_variant.h"
 #include "clients/libpoet/interpose/mutexes.h"
+#include "clients/libpoet/interpose/unchecked_waits.h"
 #include "clients/libpoet/interpose/condition_signals.h"
 #include "clients/libpoet/core/type_codes.h"
 #include "clients/libpoet/core/interposer.h"
@@ -16,6 +17,7 @@
 #include "clients/libpoet/core/wait_stack.h"
 #include "clients/libpoet/profile/instrument_hooks.h"
 #include "clients/libpoet/replay/thread_schedule.h"
+#include "wire/annotation_text.h"
 #include "wire/event_types.h"
 #include "wire/slot.h"
 
@@ -81,6 +83,8 @@ static void condition_end_wait(void *p)
         hold->visit = w->monitor->visit;
     else
         hold = thread_push(t, w->monitor, w->hold.line);
+    if (hold)
+        hold->site = w->site;
     const char *why = NULL;
     bool timeout = w->result == ETIMEDOUT;
     struct event_id cause = timeout ? (struct event_id){0, 0} : condition_wake_cause(w, &why);
@@ -170,6 +174,28 @@ static bool is_shared(const pthread_cond_t *c)
 #endif
 }
 
+/* Records that a thread waits; of a wait that no test precedes, the first time, that it is one. */
+static void condition_record_wait(struct traced_thread *t, uint16_t type,
+                                  const struct object_hold *hold, uint32_t about, uintptr_t site)
+{
+    struct slot_stack stack;
+    if (LIKELY(!unchecked_wait_is_new(hold->site, site))) {
+        record_request(t, type, hold->line, about, site);
+        return;
+    }
+    record_write(t,
+                 &(struct record){.shape = type,
+                                  .flags = SLOT_TEXT,
+                                  .a = hold->line,
+                                  .take_a = 1,
+                                  .about = about,
+                                  .site = site,
+                                  .payload = TEXT_UNCHECKED,
+                                  .payload_bytes = strlen(TEXT_UNCHECKED),
+                                  .stack = wait_stack_read(site, &stack)},
+                 NULL);
+}
+
 static int condition_wait_trace(uintptr_t site, pthread_cond_t *c, pthread_mutex_t *m,
                                 const clockid_t *clock, const struct timespec *ts)
 {
@@ -188,8 +214,8 @@ static int condition_wait_trace(uintptr_t site, pthread_cond_t *c, pthread_mutex
     struct trace_line *about = sync_object_line(t, condition, false);
     struct condition_wait w = {
         .thread = t, .monitor = o, .condition = condition, .hold = *hold, .site = site};
-    record_request(t, ts ? TYPE_TIMED_WAIT : TYPE_WAIT, hold->line,
-                   about ? atomic_load(&about->index) : 0, site);
+    condition_record_wait(t, ts ? TYPE_TIMED_WAIT : TYPE_WAIT, hold,
+                          about ? atomic_load(&about->index) : 0, site);
     /* (Schedule control may have held the thread in the record until a signal was made.) */
     busy_begin(t); /* a handler may want the same latch */
     w.signals = condition_signals_wait_begin(condition, o, is_shared(c));

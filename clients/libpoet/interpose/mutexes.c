@@ -63,7 +63,9 @@ static inline void record_entered(struct traced_thread *t, struct sync_object *o
     o->visit++;
     record_pair(t, requested ? SHAPE_ENTER : SHAPE_LOCK, thread_place(t), requested ? 1 : 2, line,
                 site);
-    thread_push(t, o, line);
+    struct object_hold *hold = thread_push(t, o, line);
+    if (LIKELY(hold != NULL))
+        hold->site = site;
     busy_end(t);
     record_mark_nonempty();
     if (UNLIKELY(tracer.replay.has_hold_points))
