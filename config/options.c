@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define OPTIONS_MOST 128u
+#define OPTION_CHILDREN_MOST 6u
 
 /* ---- --help ---- */
 
@@ -61,6 +62,32 @@ void options_list(const struct argp *argp, FILE *f)
                 o->flags & OPTION_ARG_OPTIONAL ? "=" : "", o->arg ? o->arg : "",
                 o->doc ? o->doc : "");
     }
+}
+
+/* --list-options is an option of its own, so that parsers can hide options first, as for --help. */
+static error_t options_parse_listing(int key, char *value, struct argp_state *state)
+{
+    (void)value;
+    if (key != 'l')
+        return ARGP_ERR_UNKNOWN;
+    options_list(state->root_argp, stdout);
+    return ECANCELED;
+}
+
+/* Lists the options that are not hidden from this command. */
+static void options_list_shown(const struct argp *argp, char **argv, void *input)
+{
+    static const struct argp_option option[] = {
+        {"list-options", 'l', NULL, OPTION_HIDDEN, NULL, -1}, {0}};
+    static const struct argp listing = {.options = option, .parser = options_parse_listing};
+    struct argp_child children[OPTION_CHILDREN_MOST + 2] = {{0}};
+    struct argp all = *argp;
+    size_t n = 0;
+    for (; argp->children && argp->children[n].argp && n < OPTION_CHILDREN_MOST; n++)
+        children[n] = argp->children[n];
+    children[n].argp = &listing;
+    all.children = children;
+    argp_parse(&all, 2, argv, ARGP_NO_ERRS | ARGP_NO_HELP | ARGP_NO_EXIT, NULL, input);
 }
 
 static int options_report_error(const struct options *options, const char *format, ...)
@@ -168,7 +195,7 @@ static bool options_check_arguments(const struct options *options, int argc, cha
 int options_read(const struct options *options, int argc, char **argv, void *input, int *first)
 {
     if (argc == 2 && strcmp(argv[1], "--list-options") == 0) {
-        options_list(options->argp, stdout);
+        options_list_shown(options->argp, argv, input);
         return OPTIONS_HELPED;
     }
     if (!options_check_arguments(options, argc, argv))
