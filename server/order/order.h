@@ -137,12 +137,6 @@ void order_insert_pair(struct order *order, const struct arrival *a, const struc
  * rest, which is faster for many arrivals together than for single ones. */
 void order_pin(struct order *order);
 void order_unpin(struct order *order);
-/* Announces that an arrival will follow soon, so that what it needs is prefetched into the
- * processor's caches; changes nothing. The stages must be called one after the other, some
- * arrivals apart (group prefetching, Chen, Ailamaki, Gibbons and Mowry 2004). */
-enum prefetch_kind { PREFETCH_LINES, PREFETCH_POSITIONS, PREFETCH_ROWS };
-void order_prefetch(const struct order *order, const struct arrival *arrival,
-                    enum prefetch_kind stage);
 /* Records that numbers first .. first + count - 1 will never arrive. */
 void order_note_loss(struct order *order, uint32_t line, uint64_t first, uint64_t count);
 /* Records that no more events arrive on these lines: gaps before pending events are lost. */

@@ -140,12 +140,6 @@ static void ask_windows(const struct order *order, uint32_t lines, size_t n)
     free(row_of);
 }
 
-static void expect(const struct order *order, const struct happening *h, enum prefetch_kind stage)
-{
-    for (unsigned i = 0; i < h->count; i++)
-        order_prefetch(order, &h->arrivals[i], stage);
-}
-
 /* The reference: appends the same arrivals to an array, as records of 32 bytes. */
 static double append_only(struct workload *w, struct happening *batch)
 {
@@ -187,12 +181,8 @@ static struct order *take_in(struct workload *w, struct tracefile *file, uint64_
                 batch[i].arrivals[k].partners = &batch[i].partners[k];
         double t = now();
         order_pin(order);
-        for (size_t i = 0; i < BATCH; i++) {
-            for (enum prefetch_kind stage = PREFETCH_LINES; stage <= PREFETCH_ROWS; stage++)
-                if (i + 12 - 4 * stage < BATCH)
-                    expect(order, &batch[i + 12 - 4 * stage], stage);
+        for (size_t i = 0; i < BATCH; i++)
             workload_accept(order, &batch[i]);
-        }
         order_unpin(order);
         spent += now() - t;
     }

@@ -75,41 +75,6 @@ static void prefetch_row(const struct order *order, const struct arrival *a)
     prefetch_address(rows->bytes + block_column(FIELD_FLAGS) + 2 * (size_t)i);
 }
 
-/* ---- arrivals ---- */
-
-/* An arrival waits if earlier events of its line wait. */
-static bool will_wait(const struct order_line *line) { return line->pending || !line->more; }
-
-static void prefetch_ring(const struct order_line *line, const struct arrival *a)
-{
-    const struct pending_ring *ring = line->more ? &line->more->ring : NULL;
-    if (ring && ring->room)
-        prefetch_address(&ring->items[a->at.number & (ring->room - 1)]);
-}
-
-void order_prefetch(const struct order *order, const struct arrival *a, enum prefetch_kind stage)
-{
-    const struct order_line *line = line_place(order, a->at.line);
-    if (stage == PREFETCH_LINES) {
-        prefetch_line(line);
-        prefetch_line(sender_of(order, a));
-    } else if (line && will_wait(line)) {
-        if (stage == PREFETCH_POSITIONS)
-            prefetch_address(line->more);
-        else
-            prefetch_ring(line, a);
-    } else if (line && stage == PREFETCH_POSITIONS) {
-        prefetch_end(line);
-        prefetch_send(order, a);
-        if (line->waiter_count)
-            prefetch_address(line->more);
-    } else if (line) {
-        prefetch_row(order, a);
-    }
-}
-
-/* ---- heads of queued lines ---- */
-
 #define STAGE_APART 3u /* lines between two stages */
 #define STAGES 7u
 
@@ -154,6 +119,14 @@ static void prefetch_waiter(const struct order *order, const struct order_line *
         prefetch_address(waiting->more);
 }
 
+/* Prefetches the place of the line's next pending event. */
+static void prefetch_ring(const struct order_line *line)
+{
+    const struct pending_ring *ring = &line->more->ring;
+    if (ring->room)
+        prefetch_address(&ring->items[(line->delivered + 1) & (ring->room - 1)]);
+}
+
 static void prefetch_head(const struct order *order, const struct order_line *line, unsigned stage)
 {
     const struct pending *piece = stage >= 3 ? prefetch_node_of(line, 0) : NULL;
@@ -162,8 +135,7 @@ static void prefetch_head(const struct order *order, const struct order_line *li
         prefetch_end(line);
     } else if (stage == 1) {
         prefetch_address(waiter_of(line));
-        if (line->more->ring.room)
-            prefetch_ring(line, &(struct arrival){.at.number = line->delivered + 1});
+        prefetch_ring(line);
     } else if (stage == 2) {
         prefetch_nodes(line);
         prefetch_waiter(order, line, false);
