@@ -161,9 +161,10 @@ static void check_meter_types(struct description_reader *reader, const struct ta
     }
 }
 
+/* The metrics of a description without events are about those of others. */
 static void check_meters(struct description_reader *reader, const struct target *target)
 {
-    for (size_t i = 0; i < target->meter_count; i++) {
+    for (size_t i = 0; i < target->meter_count && target->event_count; i++) {
         check_meter_types(reader, target, &target->meters[i], &target->meters[i].from);
         check_meter_types(reader, target, &target->meters[i], &target->meters[i].to);
         check_meter_types(reader, target, &target->meters[i], &target->meters[i].count);

@@ -50,11 +50,9 @@ static bool measurement_option_read_file(const struct command *command, const ch
     if (f)
         fclose(f);
     good = good && measurement_spec_read(text, path, stderr, measure);
-    if (good && measure->metrics)
-        fprintf(stderr,
-                "poet %s: %s: its metrics are derived from the events when they are shown: poet "
-                "metrics -m %s\n",
-                command->name, path, path);
+    char absolute[PATH_MAX];
+    if (good && measure->metrics && realpath(path, absolute))
+        setenv("POET_METRICS", absolute, 1);
     free(text);
     return good;
 }
@@ -66,8 +64,8 @@ static bool measurement_option_is_file(const char *words)
 
 /* Parses a list of words (config/measurement_spec.h), or a file: a word that contains / or ., or
  * names an existing file. *list receives such a list (NULL for NULL), and stays valid; lists of
- * functions become environment variables of this process (POET_PROFILE_EXCLUDE etc.). Returns false
- * after reporting all errors. */
+ * functions become environment variables of this process (POET_PROFILE_EXCLUDE etc.), the name of a
+ * file with metrics too (POET_METRICS). Returns false after reporting all errors. */
 static bool measurement_option_read(const struct command *command, const char *words,
                                     const char **list, bool *memory)
 {

@@ -3,11 +3,14 @@
 
 #include "base/alloc.h"
 #include "config/measurement_spec.h"
+#include "config/metric_rules.h"
 #include "server/connections/event_server.h"
 #include "server/connections/process_sampler.h"
+#include "server/connections/run_journal.h"
 #include "server/decode/program_session.h"
 #include "server/eventloop/event_loop.h"
 #include "server/journal/capture.h"
+#include "server/journal/journal_write.h"
 #include "wire/metric_messages.h"
 #include "wire/profile_region.h"
 #include "wire/program_messages.h"
@@ -125,6 +128,43 @@ static bool measurement_option_read_settings(const char *path, struct measuremen
     return good;
 }
 
+/* Returns the name of the description with a file's metrics; the caller frees it. */
+static char *measurement_option_metrics_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *name = xasprintf("metrics of %.200s", slash ? slash + 1 : path);
+    for (char *c = name; *c; c++)
+        if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
+            *c = '_';
+    return name;
+}
+
+/* Stores the metrics that a file defines with the run, as a description without lines and events;
+ * once for each name of a file.  A file without metrics stores nothing. */
+static void measurement_option_store_metrics(struct connection *peer, const char *path)
+{
+    struct arena texts = {0};
+    struct target_metric *metrics;
+    size_t count;
+    char *text = measurement_option_is_local(peer) ? measurement_option_read_text(path) : NULL;
+    if (text && metric_rules_read(text, path, NULL, &texts, &metrics, &count)) {
+        char *name = measurement_option_metrics_name(path),
+             *rules = metric_rules_write(metrics, count),
+             *description =
+                 xasprintf("name = \"%s\";\nline_types = ();\nevents = ();\n%s", name, rules);
+        capture_lock(peer->server->taker);
+        peer->stalled =
+            !journal_write_given_description(run_journal_capture(peer->run), name, description);
+        capture_unlock(peer->server->taker);
+        free(metrics);
+        free(name);
+        free(rules);
+        free(description);
+    }
+    arena_free(&texts);
+    free(text);
+}
+
 /* Applies a file of measurement settings.  An unreadable file changes no setting, but ends the
  * program's wait for it. */
 static void measurement_option_receive_file(struct connection *peer, const char *path)
@@ -137,6 +177,8 @@ static void measurement_option_receive_file(struct connection *peer, const char 
     run_settings_add(&peer->run->settings, &request);
     if (good && measure.rate)
         process_sampler_rate(peer, measure.rate);
+    if (good && measure.metrics)
+        measurement_option_store_metrics(peer, path);
     measurement_spec_free(&measure);
 }
 
@@ -149,9 +191,12 @@ bool measurement_option_receive(struct connection *peer, const uint8_t *body, si
     char *what = text_name(message.name);
     if (strcmp(what, "rate") == 0) {
         process_sampler_rate(peer, message.code);
-    } else if (strcmp(what, "file") == 0) {
+    } else if (strcmp(what, "file") == 0 || strcmp(what, "definitions") == 0) {
         char *path = xstrndup(message.unit.bytes, message.unit.size);
-        measurement_option_receive_file(peer, path);
+        if (*what == 'f')
+            measurement_option_receive_file(peer, path);
+        else
+            measurement_option_store_metrics(peer, path);
         free(path);
     }
     free(what);

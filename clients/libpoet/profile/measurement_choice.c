@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/measurement_choice.h"
 
+#include "clients/libpoet/core/environment.h"
 #include "clients/libpoet/core/stderr_log.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/tracer.h"
@@ -21,8 +22,23 @@ static const char *file; /* NULL: there is none, or it is not available */
 static bool taken_up;
 static char path[PATH_MAX]; /* where stacks may be small */
 
+/* Announces the file of the metrics that are stored with the run. */
+static void measurement_choice_announce_definitions(void)
+{
+    const char *definitions = environment_get("POET_METRICS");
+    if (!definitions || !*definitions)
+        return;
+    if (!realpath(definitions, path))
+        stderr_log_print_once("POET_METRICS: %.200s: %s", definitions, strerror(errno));
+    else if (strlen(path) >= MESSAGE_LABEL_BYTES)
+        stderr_log_print_once("POET_METRICS: %.80s...: the path is too long", path);
+    else
+        metric_name_send(0, METRIC_NONE, "definitions", path);
+}
+
 void measurement_choice_announce(void)
 {
+    measurement_choice_announce_definitions();
     struct measurement_options besides = measurement_wanted_options();
     if (besides.rate)
         metric_name_send(besides.rate, METRIC_NONE, "rate", "");
