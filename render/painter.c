@@ -151,10 +151,10 @@ static void batched_paths_append_item_path(cairo_t *cr, const struct batch_item 
     case SHAPES_SQUARE:
         cairo_rectangle(cr, i->x0 - size, i->y0 - size, 2 * size, 2 * size);
         break;
-    /* a point drawn with a round pen: an arc would be four curves */
+    /* a point drawn with a round pen, closed: an arc would be four curves */
     case SHAPES_CIRCLE:
         cairo_move_to(cr, i->x0, i->y0);
-        cairo_line_to(cr, i->x0, i->y0);
+        cairo_close_path(cr);
         break;
     case LINES:
         cairo_move_to(cr, i->x0, i->y0);
@@ -169,6 +169,17 @@ static void batched_paths_append_item_path(cairo_t *cr, const struct batch_item 
     }
 }
 
+/* Cairo finds the part of a PDF's page that a stroke covers by the corners of its dots, of which the
+ * tolerance decides the number.  Four give the same extents, and what is written are circles. */
+static void batched_paths_coarsen_dots(cairo_t *cr, double radius)
+{
+    double dx = radius, dy = 0;
+    if (cairo_surface_get_type(cairo_get_target(cr)) != CAIRO_SURFACE_TYPE_PDF)
+        return;
+    cairo_user_to_device_distance(cr, &dx, &dy);
+    cairo_set_tolerance(cr, 1.5 * hypot(dx, dy));
+}
+
 static void batched_paths_draw_item(cairo_t *cr, const struct batch_item *i)
 {
     double dashes[] = {i->dash, i->pause};
@@ -181,7 +192,11 @@ static void batched_paths_draw_item(cairo_t *cr, const struct batch_item *i)
     cairo_set_line_cap(cr, round ? CAIRO_LINE_CAP_ROUND : CAIRO_LINE_CAP_BUTT);
     cairo_set_line_width(cr, round ? 2 * i->size : i->size);
     cairo_set_dash(cr, dashes, i->dash > 0 ? 2 : 0, 0);
+    double tolerance = cairo_get_tolerance(cr);
+    if (round)
+        batched_paths_coarsen_dots(cr, i->size);
     cairo_stroke(cr);
+    cairo_set_tolerance(cr, tolerance);
 }
 
 void batched_paths_paint(struct batched_paths *batch, cairo_t *cr)

@@ -66,9 +66,52 @@ static void row_line_segment(const struct painter *p, const struct scene_segment
         draw_line(p, s->to_pt, y - 2.8, s->to_pt, y + 2.8, width, dashes);
 }
 
+/* ---- lines that reach beyond the painted part ---- */
+
+#define OUTSIDE_PT 4.0 /* of the part, so that no end of a line or head is seen */
+
+/* Narrows the range of fractions of a line, along one axis, to those inside of low..high. */
+static void narrow_fractions(double start, double reach, double low, double high, double range[2])
+{
+    if (reach == 0) {
+        range[1] = start < low || start > high ? -1 : range[1];
+        return;
+    }
+    double a = (low - start) / reach, b = (high - start) / reach;
+    range[0] = fmax(range[0], fmin(a, b));
+    range[1] = fmin(range[1], fmax(a, b));
+}
+
+/* Cuts off what is outside of the painted part: a dash costs as much there as inside, and a line may
+ * cross thousands of pages.  The start moves by whole periods, so that all dashes stay where they
+ * are.  Returns false if nothing is inside. */
+static bool cut_dashed_line(const struct painter *p, double period, double from[2], double to[2])
+{
+    double dx = to[0] - from[0], dy = to[1] - from[1], length = hypot(dx, dy), range[] = {0, 1};
+    narrow_fractions(from[0], dx, p->from - OUTSIDE_PT, p->to + OUTSIDE_PT, range);
+    narrow_fractions(from[1], dy, p->above - OUTSIDE_PT, p->below + OUTSIDE_PT, range);
+    if (range[0] > range[1])
+        return false;
+    double cut = length > 0 ? floor(range[0] * length / period) * period / length : 0;
+    to[0] = from[0] + dx * range[1];
+    to[1] = from[1] + dy * range[1];
+    from[0] += dx * cut;
+    from[1] += dy * cut;
+    return true;
+}
+
+/* On a page a head may be far outside, at the other end of a line that crosses the page. */
+static bool sees_head(const struct painter *p, double x, double y, double length)
+{
+    return x + length >= p->from && x - length <= p->to && y + length >= p->above &&
+           y - length <= p->below;
+}
+
 static void paint_head(const struct painter *p, double x, double y, double dx, double dy,
                        double length)
 {
+    if (!sees_head(p, x, y, length))
+        return;
     struct batched_paths one = {0}, *batch = p->batch ? p->batch : &one;
     batched_paths_head(batch, p->cr, x, y, dx, dy, length);
     if (batch != &one)
@@ -96,12 +139,16 @@ static void paint_order(const struct painter *p, const struct scene_link *l)
     cairo_set_line_width(p->cr, 1.1);
     cairo_set_line_cap(p->cr, CAIRO_LINE_CAP_ROUND);
     cairo_set_dash(p->cr, dots, 2, 0);
-    cairo_move_to(p->cr, l->x0_pt, l->y0_pt);
     if (l->bow_pt != 0) {
         double reach = fmin(length / 3, 14), low = l->y0_pt + l->bow_pt * 1.2;
+        cairo_move_to(p->cr, l->x0_pt, l->y0_pt);
         cairo_curve_to(p->cr, l->x0_pt + reach, low, tx - reach, low, tx, ty);
     } else {
-        cairo_line_to(p->cr, tx, ty);
+        double from[] = {l->x0_pt, l->y0_pt}, to[] = {tx, ty};
+        if (cut_dashed_line(p, dots[0] + dots[1], from, to)) {
+            cairo_move_to(p->cr, from[0], from[1]);
+            cairo_line_to(p->cr, to[0], to[1]);
+        }
     }
     cairo_stroke(p->cr);
     cairo_set_dash(p->cr, NULL, 0, 0);
@@ -126,13 +173,14 @@ static void row_line_link(const struct painter *p, const struct scene_link *l)
     dx /= length;
     dy /= length;
     double end = l->head ? HALF + 1.2 : 0;
-    double x1 = l->x1_pt - dx * end, y1 = l->y1_pt - dy * end;
+    double from[] = {l->x0_pt, l->y0_pt}, to[] = {l->x1_pt - dx * end, l->y1_pt - dy * end};
     painter_color(p, l->contradictory ? PAINTER_RED : l->color);
     static const double via[] = {2.5, 2.5}, solid[] = {0, 0};
-    draw_line(p, l->x0_pt, l->y0_pt, x1, y1, l->kind == ARROW_GROUP ? 2.2 : 0.9,
-              l->kind == ARROW_VIA ? via : solid);
     if (l->head)
-        paint_head(p, x1, y1, dx, dy, HEAD_PT);
+        paint_head(p, to[0], to[1], dx, dy, HEAD_PT);
+    if (l->kind != ARROW_VIA || cut_dashed_line(p, via[0] + via[1], from, to))
+        draw_line(p, from[0], from[1], to[0], to[1], l->kind == ARROW_GROUP ? 2.2 : 0.9,
+                  l->kind == ARROW_VIA ? via : solid);
 }
 
 static void row_line_gap(const struct painter *p, const struct scene_gap *gap)
