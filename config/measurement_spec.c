@@ -28,10 +28,11 @@ static const struct measurement_level others[] = {{"states", WANTED_STATES},
                                                   {"counters", WANTED_COUNTERS},
                                                   {0}};
 
-static const char all_words[] = "valid: calls (calls=counts, real, cpu, every), samples=1 to "
-                                "samples=10000, states, memory, waits, metrics, usage, counters, "
-                                "throttle, "
-                                "rate=1 to rate=1000, none";
+static const char all_words[] =
+    "valid: calls (calls=counts, real, cpu, every, libraries), samples=1 to "
+    "samples=10000, states, memory, waits, metrics, usage, counters, "
+    "throttle, "
+    "rate=1 to rate=1000, none";
 
 static bool measurement_spec_find_word(const struct measurement_level *in, const char *word,
                                        size_t size, uint32_t *wanted)
@@ -80,6 +81,8 @@ static bool measurement_spec_parse_word(const char *word, size_t size, struct me
         return measurement_spec_find_word(levels, "cpu", 3, &m->wanted);
     if (measurement_spec_word_equals(word, size, "waits"))
         return m->waits = true;
+    if (measurement_spec_word_equals(word, size, "calls=libraries"))
+        return m->wanted |= WANTED_LIBRARIES;
     if (size > 6 && strncmp(word, "calls=", 6) == 0)
         return measurement_spec_find_word(levels, word + 6, size - 6, &m->wanted);
     if (size > 5 && strncmp(word, "rate=", 5) == 0)
@@ -87,6 +90,13 @@ static bool measurement_spec_parse_word(const char *word, size_t size, struct me
     if (size > 8 && strncmp(word, "samples=", 8) == 0)
         return measurement_spec_parse_samples(word + 8, size - 8, m);
     return measurement_spec_find_word(others, word, size, &m->wanted);
+}
+
+/* Calls of libraries are measured as calls are, by default with their CPU time. */
+static void measurement_spec_add_calls(struct measurement_spec *m)
+{
+    if (m->wanted & WANTED_LIBRARIES && !(m->wanted & EVERY))
+        m->wanted |= CPU;
 }
 
 bool measurement_spec_parse(const char *words, struct measurement_spec *m, struct error *error)
@@ -103,6 +113,7 @@ bool measurement_spec_parse(const char *words, struct measurement_spec *m, struc
         if (!*at)
             break;
     }
+    measurement_spec_add_calls(m);
     if (!WANTED_RATE(m->wanted) || !(m->wanted & EVERY))
         return true;
     error_set(error, "samples and calls exclude each other: a thread is sampled, or its calls are "
@@ -124,9 +135,13 @@ static void measurement_spec_parse_exact(struct description_reader *reader,
         return;
     }
     description_check_keys(reader, exact,
-                           "calls states memory waits metrics usage throttle counters");
+                           "calls libraries states memory waits metrics usage throttle counters");
     int level = description_get_word(reader, exact, "calls", words, 0);
     m->wanted |= level ? levels[level - 1].wanted : 0;
+    bool libraries = false;
+    description_get_bool(reader, exact, "libraries", &libraries);
+    m->wanted |= libraries ? WANTED_LIBRARIES : 0;
+    measurement_spec_add_calls(m);
     description_get_bool(reader, exact, "waits", &m->waits);
     for (const struct measurement_level *o = others; o->word; o++) {
         bool on = false;
@@ -308,6 +323,10 @@ char *measurement_spec_list(const struct measurement_spec *m)
     const char *comma = "";
     if (level_of(m)) {
         fprintf(f, "calls=%s", level_of(m));
+        comma = ",";
+    }
+    if (m->wanted & WANTED_LIBRARIES) {
+        fprintf(f, "%scalls=libraries", comma);
         comma = ",";
     }
     for (const struct measurement_level *o = others; o->word; o++)

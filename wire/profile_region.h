@@ -51,6 +51,8 @@
 #define WANTED_METERS 0x40u /* user-defined metrics */
 #define WANTED_COUNTERS 0x200u /* counters of the processor; the server opens them */
 #define WANTED_COUNTING 0x400u /* it has done so, or knows that there are none */
+/* also calls of functions of libraries by measured code; from the start of the program on */
+#define WANTED_LIBRARIES 0x800u
 #define WANTED_CHOSEN 0x4000u /* the measurements were chosen: no thread waits for that any more */
 #define WANTED_BROKEN 0x8000u /* the specification could not be read */
 /* functions that are called very often, and briefly, are only counted from then on */
@@ -122,6 +124,10 @@ enum profile_scope {
     /* samples at an instruction, of which `function` is the address, of the function above it */
     SCOPE_POINT
 };
+
+/* Added to the address of a function of a library that measured code calls: it is named by its
+ * symbol and its library. */
+#define FUNCTION_OF_LIBRARY (UINT64_C(1) << 63)
 
 struct profile_region_context {
     uint32_t parent; /* less than its own number; of context 0: 0 */

@@ -4,8 +4,10 @@
 #include "base/alloc.h"
 #include "clients/symbols/call_argument.h"
 #include "clients/symbols/demangle.h"
+#include "clients/symbols/library_symbols.h"
 #include "clients/symbols/safe_open.h"
 #include "clients/symbols/symbol_cache.h"
+#include "wire/profile_region.h"
 #include "wire/text.h"
 
 #include <dwarf.h>
@@ -222,6 +224,7 @@ static uint32_t inline_frames_outermost(const struct inline_frames *list)
 
 struct symbolizer_program {
     Dwfl *dwfl; /* NULL until the first lookup */
+    struct library_symbols *libraries; /* likewise */
     struct module_info *modules; /* copied from the metadata */
     uint32_t module_count;
 };
@@ -250,6 +253,7 @@ struct symbolizer *symbolizer_new(void)
 
 static void program_free(struct symbolizer_program *program)
 {
+    library_symbols_free(program->libraries);
     if (program->dwfl)
         dwfl_end(program->dwfl);
     for (uint32_t i = 0; i < program->module_count; i++)
@@ -433,10 +437,34 @@ static const char *symbol_at(Dwfl_Module *module, uint64_t address, GElf_Off *of
     return dwfl_module_addrinfo(module, address, offset, &symbol, NULL, NULL, NULL);
 }
 
+/* Finds a function of a library as measured code calls it: its name there, and the library. */
+static struct symbol_location find_library(struct symbolizer *sites, uint32_t process,
+                                           uint64_t address)
+{
+    struct symbol_location site = {"", sites->text, "", 0};
+    Dwfl_Module *module = module_at(sites, process, address);
+    GElf_Off offset = 0;
+    if (module && !sites->programs[process].libraries)
+        sites->programs[process].libraries = library_symbols_new(sites->programs[process].dwfl);
+    const char *name =
+        module ? library_symbols_name(sites->programs[process].libraries, address) : NULL;
+    name = name || !module ? name : symbol_at(module, address, &offset);
+    site.function = name ? demangle_shorten(name, sites->symbol, sizeof sites->symbol) : "";
+    uint32_t count;
+    const struct module_info *m = symbolizer_module_list(sites, process, &count);
+    snprintf(sites->text, sizeof sites->text, "0x%llx", (unsigned long long)address);
+    for (uint32_t i = 0; i < count; i++)
+        if (address >= m[i].start && address < m[i].end)
+            snprintf(sites->text, sizeof sites->text, "%s", base_name(m[i].path));
+    return site;
+}
+
 static struct symbol_location find_call(struct symbolizer *sites, uint32_t process,
                                         uint64_t address, uint8_t which)
 {
     struct symbol_location site = {"", sites->text, "", 0};
+    if (address & FUNCTION_OF_LIBRARY)
+        return find_library(sites, process, address & ~FUNCTION_OF_LIBRARY);
     Dwfl_Module *module = module_at(sites, process, address);
     if (module) {
         GElf_Off offset = 0;
@@ -505,6 +533,7 @@ struct symbol_location symbolizer_frame(struct symbolizer *sites, uint32_t proce
 
 static const char *find_symbol(struct symbolizer *sites, uint32_t process, uint64_t address)
 {
+    address &= ~FUNCTION_OF_LIBRARY;
     Dwfl_Module *module = module_at(sites, process, address);
     GElf_Off offset = 0;
     GElf_Sym symbol;

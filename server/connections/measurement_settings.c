@@ -77,7 +77,7 @@ void measurement_settings_step(struct server *server)
 #define FILE_BYTES (1u << 20)
 #define ALL_BITS                                                                                   \
     (WANTED_COUNTS | WANTED_REAL | WANTED_CPU | WANTED_EVERY | WANTED_STATES | WANTED_MEMORY |     \
-     WANTED_METERS | WANTED_THROTTLE | WANTED_SAMPLES(UINT16_MAX))
+     WANTED_METERS | WANTED_THROTTLE | WANTED_LIBRARIES | WANTED_SAMPLES(UINT16_MAX))
 
 static bool measurement_option_is_local(const struct connection *peer)
 {

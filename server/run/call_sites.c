@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/map.h"
 #include "server/run/run.h"
+#include "wire/profile_region.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -162,11 +163,12 @@ static struct call_site_key key_of(struct call_sites *p, const struct run *run, 
     if (number >= run->processes.count)
         return (struct call_site_key){OF_PROCESS | number, address};
     const struct run_process *process = &run->processes.items[number];
-    size_t module = module_at(process, address);
+    uint64_t library = address & FUNCTION_OF_LIBRARY;
+    size_t module = module_at(process, address ^ library);
     if (module == SIZE_MAX)
         return (struct call_site_key){OF_PROCESS | number, address};
     return (struct call_site_key){file_of(p, run, number, module),
-                                  address - process->modules[module].bias};
+                                  ((address ^ library) - process->modules[module].bias) | library};
 }
 
 struct call_site_key call_sites_key(const struct run *run, uint32_t process, uint64_t address)

@@ -4,6 +4,7 @@
 
 #include "base/likely.h"
 #include "clients/libpoet/core/modules.h"
+#include "clients/libpoet/profile/library_stubs.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -183,7 +184,7 @@ static inline void real_find(void) /* called before the first use */
 /* Defines the two entry points of one call: NAME, which code reaches that was not compiled with
  * -trace, and the redirected one. Both call trace_NAME with the call's site, 0 if it must not be
  * recorded. */
-#define SITE ((uintptr_t)__builtin_return_address(0) - 1)
+#define SITE (library_true_return((uintptr_t)__builtin_return_address(0)) - 1)
 #define UNTRACED_SITE site_of_untraced
 #define ENTRIES(result, give, name, parameters, ...)                                               \
     static result trace_##name(uintptr_t site, POET_UNWRAP parameters);                            \

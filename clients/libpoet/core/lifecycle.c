@@ -35,6 +35,7 @@
 #include "clients/libpoet/poet.h"
 #include "clients/libpoet/profile/function_filter.h"
 #include "clients/libpoet/profile/instrument_hooks.h"
+#include "clients/libpoet/profile/library_imports.h"
 #include "clients/libpoet/profile/measurement_choice.h"
 #include "clients/libpoet/profile/region_owner.h"
 #include "clients/libpoet/profile/sampling.h"
@@ -517,7 +518,7 @@ static void lifecycle_start_process(void)
         replay_begin();
         input_call_begin(first);
         thread_lifetime_begin_main();
-        measurement_choice_await();
+        library_imports_begin(measurement_choice_await());
         sampling_begin(thread_base);
         untraced_runtimes_report();
         untraced_runtime_check_program(modules_under_record() && begun_here);

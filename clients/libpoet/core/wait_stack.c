@@ -6,6 +6,7 @@
 #include "clients/libpoet/core/modules.h"
 #include "clients/libpoet/core/seccomp_allowed.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/return_address.h"
 #include "clients/libpoet/unwind/stack_walk.h"
 
 #include <errno.h>
@@ -29,6 +30,7 @@ static bool wait_stack_is_in(const struct wait_stack_code *code, uintptr_t site)
 
 void wait_stack_begin(void)
 {
+    unwind_return_places.from = (uintptr_t)poet_return_places(&unwind_return_places.bytes);
     if (getpid() == gettid())
         wait_stack_first = stack_walk_first();
 #if !defined(POET_STATIC) /* there, these are parts of the program */

@@ -3,6 +3,7 @@
 #include "clients/libpoet/heap/stack_unwind.h"
 
 #include "clients/libpoet/heap/heap_blocks.h"
+#include "clients/libpoet/return_address.h"
 #include "clients/libpoet/unwind/stack_walk.h"
 
 #include <dlfcn.h>
@@ -37,6 +38,7 @@ static void stack_unwind_find_own(void)
 void stack_unwind_begin(void)
 {
     stack_unwind_find_own();
+    unwind_return_places.from = (uintptr_t)poet_return_places(&unwind_return_places.bytes);
     stack_unwind_first = stack_walk_first();
 }
 

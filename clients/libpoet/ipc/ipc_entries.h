@@ -2,6 +2,8 @@
 #ifndef CLIENTS_LIBPOET_IPC_IPC_ENTRIES_H
 #define CLIENTS_LIBPOET_IPC_IPC_ENTRIES_H
 
+#include "clients/libpoet/return_address.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,7 +11,7 @@
 #pragma GCC visibility push(hidden)
 
 #define API __attribute__((visibility("default")))
-#define SITE __builtin_extract_return_addr(__builtin_return_address(0))
+#define SITE poet_return_address(__builtin_return_address(0))
 #define LOAD(p) __atomic_load_n(p, __ATOMIC_SEQ_CST)
 #define STORE(p, v) __atomic_store_n(p, v, __ATOMIC_SEQ_CST)
 

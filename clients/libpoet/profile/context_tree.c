@@ -85,7 +85,7 @@ static uint32_t context_tree_add(struct thread_profile *m, uint32_t parent, uint
         atomic_load_explicit(&tracer.profile.on_new_function, memory_order_relaxed);
     /* (samples are taken where nothing may be announced) */
     if (meet && !m->sampling && (scope == SCOPE_FUNCTION || scope == SCOPE_COUNTED))
-        meet((uintptr_t)function);
+        meet((uintptr_t)(function & ~FUNCTION_OF_LIBRARY));
     return c;
 }
 

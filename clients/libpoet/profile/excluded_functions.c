@@ -11,9 +11,9 @@
 enum function_measurement excluded_function_measurement(const struct thread_profile *m,
                                                         uint64_t function)
 {
-    enum function_measurement (*pick)(uint64_t) =
-        atomic_load_explicit(&tracer.profile.filter, memory_order_relaxed),
-                              is = pick && !m->all_functions ? pick(function) : MEASUREMENT_FULL;
+    enum function_measurement (*pick)(
+        uint64_t) = atomic_load_explicit(&tracer.profile.filter, memory_order_relaxed),
+        is = pick && !m->all_functions ? pick(function & ~FUNCTION_OF_LIBRARY) : MEASUREMENT_FULL;
     return is == MEASUREMENT_FULL && throttle_is_throttled(m, function) ? MEASUREMENT_COUNTED : is;
 }
 
@@ -65,7 +65,7 @@ static void excluded_function_ignore(struct thread_profile *m, uint64_t function
     }
 }
 
-static void excluded_function_count_only(struct thread_profile *m, uint64_t function, uint64_t site)
+void excluded_function_count(struct thread_profile *m, uint64_t function, uint64_t site)
 {
     uint32_t parent = call_stack_top(m)->lands,
              c = atomic_load_explicit(context_tree_cached_counted(m, parent, function, site),
@@ -90,6 +90,6 @@ bool excluded_function_check(struct thread_profile *m, uint64_t function, uint64
     if (pick == MEASUREMENT_COUNTED && call_stack_top(m)->function == function)
         return false;
     if (pick == MEASUREMENT_COUNTED)
-        excluded_function_count_only(m, function, site);
+        excluded_function_count(m, function, site);
     return pick != MEASUREMENT_FULL;
 }

@@ -16,6 +16,8 @@ bool excluded_function_check(struct thread_profile *m, uint64_t function, uint64
                              uint64_t stack);
 enum function_measurement excluded_function_measurement(const struct thread_profile *m,
                                                         uint64_t function);
+/* Counts a call, of which neither the time nor the end is recorded. */
+void excluded_function_count(struct thread_profile *m, uint64_t function, uint64_t site);
 /* Returns, while a call is ignored (m->ignored), whether it is still open, so that what happens is
  * within it. */
 bool excluded_function_is_within(struct thread_profile *m, uint64_t stack);

@@ -46,7 +46,7 @@ struct thread_profile *instrument_first_call(struct traced_thread *t)
     return region_create(t) ? t->profile : NULL;
 }
 
-static struct thread_profile *instrument_measured_thread(uint32_t *wanted)
+struct thread_profile *instrument_measured_thread(uint32_t *wanted)
 {
     struct traced_thread *t = thread_mine;
     if (UNLIKELY(!t))

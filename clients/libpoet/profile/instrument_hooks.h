@@ -35,6 +35,9 @@ static inline struct thread_profile *instrument_get_measured(struct traced_threa
     return LIKELY(t->profile) ? t->profile : instrument_first_call(t);
 }
 
+/* Returns those of the calling thread, which may have no line yet. */
+struct thread_profile *instrument_measured_thread(uint32_t *wanted);
+
 /* Mark the beginning of a wait, at an event of that type and site (0: not known), and its end. */
 void instrument_wait_begin(struct traced_thread *thread, uint32_t type, uintptr_t site);
 void instrument_wait_end(struct traced_thread *thread, uint32_t type);

@@ -84,14 +84,15 @@ static void measurement_choice_await_counters(const struct traced_thread *t)
     }
 }
 
-void measurement_choice_await(void)
+uint32_t measurement_choice_await(void)
 {
+    uint32_t initial = measurement_wanted_initial();
     const struct traced_thread *t = thread_self();
     if (t && t->queue && !tracer.server.needs_socket)
         measurement_choice_await_counters(t);
     bool asks = measurement_wanted_options().asks;
     if ((!file && !asks) || !t || !t->queue || tracer.server.needs_socket)
-        return;
+        return initial;
     if (asks)
         stderr_log_print("waiting up to %u s for measurement settings (viewer, or poet measure)",
                          ASK_MS / 1000);
@@ -106,4 +107,5 @@ void measurement_choice_await(void)
             "POET_MEASURE: @%.200s: not yet read by the server; the program starts without it",
             file);
     measurement_wanted_set_samples(WANTED_RATE(wanted));
+    return initial | wanted;
 }

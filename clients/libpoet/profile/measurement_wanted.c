@@ -24,6 +24,7 @@ static const struct {
              {"calls=real", WANTED_COUNTS | WANTED_REAL},
              {"calls=cpu", CALLS_CPU},
              {"calls=every", CALLS_CPU | WANTED_EVERY},
+             {"calls=libraries", WANTED_LIBRARIES},
              {"states", WANTED_STATES},
              {"memory", WANTED_MEMORY},
              {"metrics", WANTED_METERS},
@@ -75,7 +76,7 @@ static uint32_t measurement_wanted_parse(const char *at)
         else if (size && found == SIZE_MAX)
             stderr_log_print_once(
                 "POET_MEASURE: %.*s: unknown measurement; valid: calls (calls=counts, =real, =cpu, "
-                "=every), samples=1 to samples=10000, states, memory, metrics, usage, counters, "
+                "=every, =libraries), samples=1 to samples=10000, states, memory, metrics, usage, counters, "
                 "waits, throttle, rate=1 to rate=1000, none",
                 size < 100 ? (int)size : 100, at);
         else if (size)
@@ -110,12 +111,12 @@ void measurement_wanted_begin(void)
         stderr_log_print_once(
             "POET_MEASURE: memory: libpoet-memory.so was not preloaded, memory is not traced; "
             "start the program with: poet record -m memory");
-    if (WANTED_RATE(bits) && bits & (CALLS_CPU | WANTED_EVERY)) {
+    if (WANTED_RATE(bits) && bits & (CALLS_CPU | WANTED_EVERY | WANTED_LIBRARIES)) {
         stderr_log_print_once("POET_MEASURE: samples and calls exclude each other: calls are "
                               "measured, no samples are taken");
         bits &= UINT16_MAX;
     }
-    if (bits & WANTED_THROTTLE && !(bits & CALLS_CPU))
+    if (bits & (WANTED_THROTTLE | WANTED_LIBRARIES) && !(bits & CALLS_CPU))
         bits |= CALLS_CPU; /* of calls */
     if (tracer.server.needs_socket && bits && chosen)
         stderr_log_print_once(

@@ -15,6 +15,7 @@
 #include "clients/libpoet/profile/activity.h"
 #include "clients/libpoet/profile/call_log.h"
 #include "clients/libpoet/profile/call_stack.h"
+#include "clients/libpoet/profile/library_slots.h"
 #include "wire/program_messages.h"
 
 #include <assert.h>
@@ -280,6 +281,7 @@ void region_end(struct traced_thread *t)
     region_quit(t);
     activity_end(m);
     call_log_leave(m);
+    library_slots_end_thread();
     munmap(m->head, REGION_MAP_BYTES);
 }
 

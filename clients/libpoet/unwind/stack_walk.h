@@ -81,7 +81,7 @@ static inline bool stack_walk_step(struct unwind_position *at, const uintptr_t *
     if (UNLIKELY(rule.is != UNWIND_CALLED || above <= at->stack || above > end || above % 8 != 0) ||
         (rule.saved && above - rule.saved < at->stack))
         return false;
-    uintptr_t back = ((const uintptr_t *)above)[-1];
+    uintptr_t back = unwind_true_return(((const uintptr_t *)above)[-1]);
     if (rule.saved) {
         *saved = (const uintptr_t *)(above - rule.saved);
         at->frame = **saved;

@@ -375,6 +375,7 @@ void unwind_table_find_rule(const struct unwind_module *m, uintptr_t site, struc
 /* ---- cache ---- */
 
 _Atomic uint64_t unwind_rule_cache[KNOWN];
+struct unwind_return_places unwind_return_places;
 
 static uint64_t unwind_rule_pack(struct unwind_rule rule)
 {

@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
@@ -61,6 +62,24 @@ void unwind_rules_forget(void); /* Called when code was unloaded. */
 /* Returns where the module that contains the address begins, and sets its size; 0: none is
  * known. */
 uintptr_t unwind_rule_module(uintptr_t address, uintptr_t *bytes);
+
+/* ---- places to which calls return first (profile/library_stubs.h) ---- */
+
+/* 16 bytes apart; 8 bytes behind the begin of each is how far from there the true return address
+ * is. */
+struct unwind_return_places {
+    uintptr_t from;
+    size_t bytes; /* 0: there are none */
+};
+extern struct unwind_return_places unwind_return_places;
+
+static inline uintptr_t unwind_true_return(uintptr_t back)
+{
+    if (LIKELY(back - unwind_return_places.from >= unwind_return_places.bytes))
+        return back;
+    uintptr_t distance = *(const uint32_t *)(back + 8);
+    return *(const uintptr_t *)(back + 8 + distance);
+}
 
 /* ---- unwind tables of a module (.eh_frame_hdr and .eh_frame), x86-64 ---- They belong to the
  * program and may be malformed: nothing outside of the module is read, and what is not supported
