@@ -83,7 +83,7 @@ broken group 'exact = "calls";' '"exact" must be a group: { states = true; }'
 broken formula 'metrics = ( { name = "x"; formula = "y / 2"; } );' '"formula": no metric "y" before it'
 broken syntax 'exact = { calls cpu; };' 'syntax error'
 is "record -m: an unknown value in a list is refused" "$(poet record -m calls=some true 2>&1 | head -n 1)" \
-    "poet record: --measure calls=some: unknown measurement; valid: calls (calls=counts, real, cpu, every), samples=1 to samples=10000, states, memory, waits, metrics, usage, counters, throttle, rate=1 to rate=1000, none"
+    "poet record: --measure calls=some: unknown measurement; valid: calls (calls=counts, real, cpu, every, libraries), samples=1 to samples=10000, states, memory, waits, metrics, usage, counters, throttle, rate=1 to rate=1000, none"
 is "record -m: a missing measurement file is refused" "$(poet record -m ./none.conf true 2>&1; echo $?)" "poet record: ./none.conf: No such file or directory
 2"
 cat >spins.c <<'END'
