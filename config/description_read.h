@@ -21,9 +21,9 @@ enum description_layer { DRESS_AS_LAYER, DRESS_AS_NEWER };
 bool target_apply_layer(struct target *target, const char *text, const char *name,
                         enum description_layer as, FILE *complaints);
 
-/* Updates a description that a trace contains, with its text: if the installed description of that name has a
- * greater version, takes over its appearance and which events wait. The rules of order and of
- * successions stay. Returns that version, or 0. */
+/* Updates a description that a trace contains, with its text: if the installed description of that
+ * name has a greater version, takes over its appearance and which events wait. The rules of order
+ * and of successions stay. Returns that version, or 0. */
 int target_update_installed(struct target *target, const char *text);
 
 /* ---- description rules ---- */

@@ -169,7 +169,7 @@ static void batched_paths_append_item_path(cairo_t *cr, const struct batch_item 
     }
 }
 
-/* Cairo finds the part of a PDF's page that a stroke covers by the corners of its dots, of which the
+/* Cairo finds the part of a page that a stroke covers by the corners of its dots, of which the
  * tolerance decides the number.  Four give the same extents, and what is written are circles. */
 static void batched_paths_coarsen_dots(cairo_t *cr, double radius)
 {

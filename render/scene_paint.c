@@ -82,9 +82,9 @@ static void narrow_fractions(double start, double reach, double low, double high
     range[1] = fmin(range[1], fmax(a, b));
 }
 
-/* Cuts off what is outside of the painted part: a dash costs as much there as inside, and a line may
- * cross thousands of pages.  The start moves by whole periods, so that all dashes stay where they
- * are.  Returns false if nothing is inside. */
+/* Cuts off what is outside of the painted part: a dash costs as much there as inside, and a line
+ * may cross thousands of pages.  The start moves by whole periods, so that all dashes stay where
+ * they are.  Returns false if nothing is inside. */
 static bool cut_dashed_line(const struct painter *p, double period, double from[2], double to[2])
 {
     double dx = to[0] - from[0], dy = to[1] - from[1], length = hypot(dx, dy), range[] = {0, 1};

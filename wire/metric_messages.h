@@ -14,8 +14,8 @@
 
 enum metric_kind {
     /* no metric: a setting for the server, by its name: "rate", code: samples per second; "file",
-     * unit: the path of a measurement file; "definitions": that of a file with metrics to store with
-     * the run */
+     * unit: the path of a measurement file; "definitions": that of a file with metrics to store
+     * with the run */
     METRIC_NONE,
     METRIC_COUNT, /* a sum of what was added */
     METRIC_GAUGE, /* the current value */

@@ -154,8 +154,8 @@ static uint32_t report_page_count_hangs(const struct result_table *t, const char
     return count;
 }
 
-/* Prints the title, with the number of rows that are left out, and the rules that the program broke:
- * what else happened may be due to that. */
+/* Prints the title, with the number of rows that are left out, and the rules that the program
+ * broke: what else happened may be due to that. */
 static void report_page_begin_diagnosis(const struct report_page *p, uint32_t more)
 {
     report_line_title(p->f, "Diagnosis", more, "blocked", p->source);

@@ -59,8 +59,8 @@ struct sync_op {
     const char
         *text; /* HANDLER_BEGIN: the signal; SIGNAL_MASK: "blocks SIGA, unblocks SIGB SIGC" */
     uint32_t sender; /* RECEIVE, HANDLER_BEGIN: the sending thread, 0: not known; */
-    /* the event that sent; the event at which the receiver began to wait; UNBLOCK: that at which the
-     * thread did, with its call site in `place` and its clock in `sent_mark` */
+    /* the event that sent; the event at which the receiver began to wait; UNBLOCK: that at which
+     * the thread did, with its call site in `place` and its clock in `sent_mark` */
     uint64_t sent, began;
     struct mhb_clock_mark sent_mark;
     uint32_t place; /* call site */

@@ -217,8 +217,8 @@ static void thread_join_end_untraced(pthread_t id, struct thread_info *task, uin
     errno = saved;
 }
 
-/* Returns the thread that records a call about the end of another one; NULL: none. Those of a runtime
- * end its own threads, which have no lines. */
+/* Returns the thread that records a call about the end of another one; NULL: none. Those of a
+ * runtime end its own threads, which have no lines. */
 static struct traced_thread *thread_join_recording(uintptr_t site)
 {
     return site && !thread_runtime() ? thread_recording() : NULL;

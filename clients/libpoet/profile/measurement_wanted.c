@@ -76,8 +76,8 @@ static uint32_t measurement_wanted_parse(const char *at)
         else if (size && found == SIZE_MAX)
             stderr_log_print_once(
                 "POET_MEASURE: %.*s: unknown measurement; valid: calls (calls=counts, =real, =cpu, "
-                "=every, =libraries), samples=1 to samples=10000, states, memory, metrics, usage, counters, "
-                "waits, throttle, rate=1 to rate=1000, none",
+                "=every, =libraries), samples=1 to samples=10000, states, memory, metrics, usage, "
+                "counters, waits, throttle, rate=1 to rate=1000, none",
                 size < 100 ? (int)size : 100, at);
         else if (size)
             bits |= words[found].bits;

@@ -15,8 +15,8 @@ struct violation_rows {
     struct table_model model; /* private */
 };
 
-/* Requests them, if the run may have any and no request is pending; `again`: not if that was a short
- * time ago. */
+/* Requests them, if the run may have any and no request is pending; `again`: not if that was a
+ * short time ago. */
 void violation_rows_request(struct violation_rows *rows, bool again);
 /* Returns the number of rows: of broken rules, by place. */
 uint32_t violation_rows_count(const struct violation_rows *rows);
