@@ -39,6 +39,15 @@ const struct finding_kind_row finding_kinds[FINDING_KIND_COUNT + 1] =
                          "that requests the lock)",
           .participants = {"%T acquired %L%l, then waited for %M%m",
                            "%T requested %L%l, before that wait can end"}},
+     [FINDING_NESTED_TASK] =
+         {.name = "nested-task",
+          .group = FINDINGS_OF_PREDICTION,
+          .headline = "tasks of a thread pool wait for other tasks of the pool",
+          .explanation = "potential deadlock (a task waits for another one of its thread pool: if "
+                         "each thread of the pool does so at once, none is left)",
+          .participants = {"%T signaled %L%l, then waited for %M%m",
+                           "%T took work under %L, released%l, and ended that wait",
+                           "%T waited for work on %L%l"}},
      [FINDING_FORK_WITH_LOCK] =
          {.name = "fork-with-lock",
           .group = FINDINGS_OF_PREDICTION,

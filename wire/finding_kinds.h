@@ -30,6 +30,7 @@ enum finding_kind {
     FINDING_LOCK_ORDER_INVERSION, /* each holds what the next one requests */
     FINDING_READ_RECURSION, /* it waits for a writer that waits for it */
     FINDING_WAIT_WITH_LOCK, /* what it waits for requests what it holds */
+    FINDING_NESTED_TASK, /* a task of a pool waits for another task of the pool */
     FINDING_FORK_WITH_LOCK, /* the child requests what another thread can hold */
     FINDING_HANDLER_LOCK, /* a handler requests what its thread can hold */
     FINDING_DESTROY_IN_USE, /* it is destroyed while or before a thread uses it */

@@ -26,7 +26,9 @@ enum hold_until {
     HOLD_UNTIL_WAITING, /* until `count` threads did the events of `others`, and nothing since */
     HOLD_AFTERWARDS, /* like HOLD_UNTIL_DONE, but after the thread's own event */
     /* the same after it acquired a lock, and signal handlers may run meanwhile */
-    HOLD_INTERRUPTIBLE
+    HOLD_INTERRUPTIBLE,
+    /* until `count` threads came there; only those that did the events of `others` before */
+    HOLD_UNTIL_MET
 };
 
 struct hold_point {

@@ -47,8 +47,8 @@ void target_hang_make(struct target_hang *w, const struct trace_metadata *book,
                  kind == FINDING_HANDLER_LOCK || kind == FINDING_WAIT_WITH_LOCK,
         .abandoned = kind == FINDING_FORK_WITH_LOCK,
         .waking = kind == FINDING_WAIT_WITH_LOCK || kind == FINDING_LOST_WAKEUP ||
-                  kind == FINDING_UNCHECKED_WAIT || kind == FINDING_SIGNAL_NOT_BROADCAST ||
-                  kind == FINDING_EARLY_SIGNAL};
+                  kind == FINDING_UNCHECKED_WAIT || kind == FINDING_NESTED_TASK ||
+                  kind == FINDING_SIGNAL_NOT_BROADCAST || kind == FINDING_EARLY_SIGNAL};
     for (uint32_t i = row + 1; i < t->row_count && t->rows[i].depth; i++) {
         target_hang_add_cell_label(w, book, t, i, "object");
         target_hang_add_cell_label(w, book, t, i, "second_object");

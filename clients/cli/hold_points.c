@@ -248,6 +248,9 @@ static void hold_points_make_points(struct hold_points_builder *m, enum finding_
     } else if (kind == FINDING_WAIT_WITH_LOCK) {
         others = hold_points_add_point(m, first, "second", HOLD_UNTIL_NOT_HELD);
         hold_points_set_hold(m, second, "", HOLD_UNTIL_WAITING, others, 1, 0);
+    } else if (kind == FINDING_NESTED_TASK) {
+        others = hold_points_add_point(m, second, "", HOLD_UNTIL_NOT_HELD);
+        hold_points_set_hold(m, first, "request", HOLD_UNTIL_MET, others, end - first, end - first);
     } else if (kind == FINDING_FORK_WITH_LOCK) {
         others = hold_points_add_point(m, second, "", HOLD_AFTERWARDS);
         hold_points_set_hold(m, first, "", HOLD_UNTIL_WAITING, others, 1, 0);

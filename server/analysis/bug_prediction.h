@@ -4,12 +4,13 @@
  * The caller feeds, in the order of the log, the synchronization operations of the threads, with
  * their must-happen-before clocks (must_happen_before.h).  Found are cycles of lock acquisitions
  * and nested read locks (lock_order.c), locks that a thread holds while it waits for one that
- * requests them (wait_locks.c), locks that can be held at a fork (fork_locks.c), or when a
- * signal handler requests them (handler_locks.c), objects that are destroyed while they are used
- * (destroyed_objects.c), sends that return only since a message is buffered (unsafe_sends.c),
- * signals that no thread would receive (wakeup_races.c), and critical sections and messages in an
- * order that depends on scheduling (order_races.c).  It is not known whether the program would
- * behave the same up to that point: a finding says what could happen, not what must. */
+ * requests them (wait_locks.c), tasks of a pool that wait for others (pool_tasks.c), locks that can
+ * be held at a fork (fork_locks.c), or when a signal handler requests them (handler_locks.c),
+ * objects that are destroyed while they are used (destroyed_objects.c), sends that return only
+ * since a message is buffered (unsafe_sends.c), signals that no thread would receive
+ * (wakeup_races.c), and critical sections and messages in an order that depends on scheduling
+ * (order_races.c).  It is not known whether the program would behave the same up to that point: a
+ * finding says what could happen, not what must. */
 #ifndef SERVER_ANALYSIS_BUG_PREDICTION_H
 #define SERVER_ANALYSIS_BUG_PREDICTION_H
 

@@ -58,7 +58,9 @@ struct sync_op {
     uint64_t fork;
     const char
         *text; /* HANDLER_BEGIN: the signal; SIGNAL_MASK: "blocks SIGA, unblocks SIGB SIGC" */
-    uint32_t sender; /* RECEIVE, HANDLER_BEGIN: the sending thread, 0: not known; */
+    /* RECEIVE, HANDLER_BEGIN: the sending thread; UNBLOCK: the thread that ended the wait; 0: not
+     * known */
+    uint32_t sender;
     /* the event that sent; the event at which the receiver began to wait; UNBLOCK: that at which
      * the thread did, with its call site in `place` and its clock in `sent_mark` */
     uint64_t sent, began;
@@ -127,7 +129,8 @@ struct predictor {
     P(lock_order)                                                                                  \
     P(wakeup_races)                                                                                \
     P(wait_locks)                                                                                  \
-    P(fork_locks) P(handler_locks) P(destroyed_objects) P(unsafe_sends) P(order_races)
+    P(pool_tasks) P(fork_locks) P(handler_locks) P(destroyed_objects) P(unsafe_sends)              \
+        P(order_races)
 #define P(name) extern const struct predictor predictor_##name;
 PREDICTORS(P)
 #undef P

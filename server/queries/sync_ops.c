@@ -177,6 +177,22 @@ static void sync_ops_feed_wakeup(struct sync_ops *ops, const struct order_event 
         t->about = e->about;
 }
 
+/* Returns the other thread that an event comes directly after; 0: none, or several. */
+static uint32_t sync_ops_waker(const struct sync_ops *ops, const struct order_event *e,
+                               uint64_t position)
+{
+    uint32_t waker = 0;
+    for (uint32_t i = 0; i < e->edge_count; i++) {
+        uint64_t from = order_edge(ops->run->order, position, i);
+        uint32_t thread =
+            from >= ops->sure.first ? order_event(ops->run->order, from).thread : e->thread;
+        if (thread && thread != e->thread && waker && thread != waker)
+            return 0;
+        waker = thread && thread != e->thread ? thread : waker;
+    }
+    return waker;
+}
+
 /* Feeds the end of a thread's wait for another one, and notes whether the event begins such a wait:
  * a join, or one for a condition variable, a semaphore or a barrier. */
 static void sync_ops_feed_wait(struct sync_ops *ops, const struct order_event *e,
@@ -197,6 +213,7 @@ static void sync_ops_feed_wait(struct sync_ops *ops, const struct order_event *e
         op.about = wait.about ? wait.about : wait.line;
         op.place = call_sites_for_line(ops->run, wait.site);
         op.began = t->blocked - 1;
+        op.sender = sync_ops_waker(ops, e, op.position);
         op.sent_mark = mhb_clock_at(&ops->sure, e->thread, op.began - (op.began == op.position));
         sync_ops_feed_op(ops, op);
     }

@@ -114,7 +114,7 @@ SARIF: the identity | .[0].runs[0].results[0].partialFingerprints["poetIdentity/
 END
 poet predict fine.poet --format junit >junit.xml
 check "JUnit is XML" python3 -c 'import sys, xml.etree.ElementTree as e; e.parse(sys.argv[1])' junit.xml
-like "JUnit: counts" "$(cat junit.xml)" 'tests="9" failures="1" errors="0" skipped="0"'
+like "JUnit: counts" "$(cat junit.xml)" 'tests="12" failures="1" errors="0" skipped="0"'
 like "JUnit: what was not found has passed" "$(cat junit.xml)" 'name="lost-wakeup"/>'
 like "annotations" "$(poet blocked dead.poet --format github)" \
     '^::error file=dead\.c,line=[0-9]+,title=deadlock::DEADLOCK: 2 threads wait for each other \(.*\)%0Adead\.c:'

@@ -221,4 +221,140 @@ confirmed once '^    T:main waits for O:table, held by T:uses'
 build once-FIXED -DFIXED
 build once-JOIN -DJOIN
 for twin in FIXED JOIN; do has_none "once-$twin"; done
+
+# ---- tasks of a pool ----
+cat >pool.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
+#ifndef OUTER
+#define OUTER 2
+#endif
+struct queue {
+    struct task *first;
+    pthread_cond_t more;
+};
+struct task {
+    void (*run)(struct task *);
+    struct queue *queue;
+    bool done;
+    struct task *next;
+};
+static pthread_mutex_t state = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
+static struct queue work = {0, PTHREAD_COND_INITIALIZER}, parts = {0, PTHREAD_COND_INITIALIZER};
+static bool stop;
+static int idle;
+static atomic_int over;
+static void submit(struct queue *q, struct task *t)
+{
+    t->next = q->first;
+    q->first = t;
+    pthread_cond_signal(&q->more); /* line 28 */
+}
+static void run(struct task *t)
+{
+    pthread_mutex_unlock(&state); /* line 32 */
+    t->run(t);
+    pthread_mutex_lock(&state);
+    t->done = true;
+    pthread_cond_broadcast(&ended);
+}
+static void finish(struct task *t)
+{
+    while (!t->done) {
+#ifdef HELP
+        struct task *other = work.first;
+        if (other) {
+            work.first = other->next;
+            run(other);
+            continue;
+        }
+#endif
+        pthread_cond_wait(&ended, &state); /* line 49 */
+    }
+}
+static void inner(struct task *t) { nanosleep(&(struct timespec){0, 3000000}, 0); }
+static void outer(struct task *t)
+{
+    struct queue *q = &work;
+    struct task part = {.run = inner};
+#ifdef INLINE
+    inner(&part);
+    return;
+#elif defined APART
+    q = &parts;
+#endif
+    for (int i = 0; i < 1000 && !__atomic_load_n(&idle, __ATOMIC_RELAXED); i++)
+        nanosleep(&(struct timespec){0, 1000000}, 0);
+    pthread_mutex_lock(&state);
+    submit(q, &part);
+    finish(&part);
+    pthread_mutex_unlock(&state);
+    over++;
+}
+static void *worker(void *p)
+{
+    struct queue *q = p;
+    pthread_mutex_lock(&state);
+    for (;;) {
+        while (!q->first && !stop) {
+            idle++;
+            pthread_cond_wait(&q->more, &state); /* line 78 */
+            idle--;
+        }
+        struct task *t = q->first;
+        if (!t)
+            break;
+        q->first = t->next;
+        run(t);
+    }
+    pthread_mutex_unlock(&state);
+    return p;
+}
+int main(void)
+{
+    pthread_t t[6];
+    struct task tasks[OUTER];
+    int threads = 0;
+    while (threads < THREADS)
+        pthread_create(&t[threads++], 0, worker, &work);
+#ifdef APART
+    pthread_create(&t[threads++], 0, worker, &parts);
+#endif
+    for (int i = 0; i < OUTER; i++) {
+        tasks[i] = (struct task){.run = outer};
+        pthread_mutex_lock(&state);
+        submit(&work, &tasks[i]);
+#ifdef IN_TURN
+        finish(&tasks[i]);
+#endif
+        pthread_mutex_unlock(&state);
+        for (int k = 0; k < 300 && over <= i; k++) /* lets it pass, but not for ever */
+            nanosleep(&(struct timespec){0, 1000000}, 0);
+    }
+    pthread_mutex_lock(&state);
+    for (int i = 0; i < OUTER; i++)
+        finish(&tasks[i]);
+    stop = true;
+    pthread_cond_broadcast(&work.more);
+    pthread_cond_broadcast(&parts.more);
+    pthread_mutex_unlock(&state);
+    while (threads > 0)
+        pthread_join(t[--threads], 0);
+    return 0;
+}
+C
+build pool -DTHREADS=2
+has pool '^1  nested-task \(2 occurrences\): potential deadlock \(a task waits for another one of its thread pool' \
+    '^  T:worker(#2)? signaled CV:work.*more at submit \(pool.c:28\) \(event [0-9:]+\), then waited for CV:ended at finish \(pool.c:49\)' \
+    '^  T:worker(#2)? took work under M:state, released at run \(pool.c:32\) \(event [0-9:]+\), and ended that wait'
+confirmed pool '^HANG: no remaining thread can wake the waiters of CV:ended'
+build pool-inline -DTHREADS=2 -DINLINE
+build pool-apart -DTHREADS=2 -DAPART
+build pool-help -DTHREADS=2 -DHELP
+build pool-turn -DTHREADS=2 -DIN_TURN
+build pool-large -DTHREADS=3
+for twin in inline apart help turn large; do has_none "pool-$twin"; done
 done_testing

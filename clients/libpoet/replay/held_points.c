@@ -191,6 +191,9 @@ static void hold_point_wait_end(struct hold_point_thread *me)
 
 /* ---- holding ---- */
 
+/* The points of which the thread did the event. */
+static __thread uint32_t performed __attribute__((tls_model("initial-exec")));
+
 static bool hold_point_is_reached(const struct hold_point *p, const struct hold_point_thread *me,
                                   uint32_t since)
 {
@@ -205,6 +208,8 @@ static bool hold_point_is_reached(const struct hold_point *p, const struct hold_
         return hold_point_sum(p, false) - since >= p->count;
     case HOLD_UNTIL_WAITING:
         return hold_point_sum(p, true) >= p->count;
+    case HOLD_UNTIL_MET:
+        return atomic_load(&p->came) - p->skip >= p->count;
     case HOLD_UNTIL_NOT_HELD:
         break;
     }
@@ -284,6 +289,7 @@ static void hold_point_hold(struct traced_thread *t, uint32_t bits, const struct
         struct hold_point *p = &hold_point_file->points[i];
         bool circle = p->until == HOLD_UNTIL_CYCLE;
         if (!(bits >> i & 1) || hold_point_is_after_event(p) ||
+            (p->until == HOLD_UNTIL_MET && p->others & ~performed) ||
             !hold_point_is_selected(p, atomic_fetch_add(&p->came, 1)) ||
             p->until == HOLD_UNTIL_NOT_HELD ||
             atomic_load(&p->late) >= hold_point_file->late_most ||
@@ -379,6 +385,7 @@ void hold_point_after_event(struct traced_thread *t)
             atomic_fetch_add(&hold_point_file->points[i].done, 1);
         }
     within = meets;
+    performed |= meets;
     meets = 0;
     if (!within)
         return;
