@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LIBRARY_WORDS "__waiter_pool" /* words of libstdc++ at which threads wait for others */
+
 #define OBJECT_BYTES 40u /* of a mutex, a condition variable, a semaphore or a barrier, at least */
 
 const struct wait_info *wait_list_of_thread(const struct wait_list *waits, uint32_t thread)
@@ -158,6 +160,8 @@ char *wait_list_futex(const struct trace_metadata *book, struct symbolizer *site
                *object = wait_list_object_at(book, line->is.process, sleeper->word);
     if (object)
         return xstrdup(object);
+    if (name && strstr(name, LIBRARY_WORDS)) /* objects share them */
+        name = NULL;
     return name ? xasprintf("%s (0x%" PRIx64 ")", name, sleeper->word)
                 : xasprintf("0x%" PRIx64, sleeper->word);
 }

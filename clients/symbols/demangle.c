@@ -304,6 +304,24 @@ bool demangle_part(struct demangle_last *last, Dwfl_Module *module, uint64_t var
     return last->found;
 }
 
+/* Functions that wait for the word of any object are instances of templates: their arguments name
+ * the function that calls them. */
+static const char *demangle_object_of_argument(const char *function)
+{
+    static const struct {
+        const char *part, *object;
+    } parts[] = {{"latch::", "latch"},
+                 {"tree_barrier<", "barrier"},
+                 {"atomic_semaphore::", "semaphore"},
+                 {"counting_semaphore<", "semaphore"},
+                 {"atomic_base<", "atomic variable"}};
+    const char *arguments = strstr(function, "atomic_wait_address");
+    for (size_t i = 0; arguments && i < sizeof parts / sizeof *parts; i++)
+        if (strstr(arguments, parts[i].part))
+            return parts[i].object;
+    return NULL;
+}
+
 const char *demangle_library_object(const char *function)
 {
     static const struct {
@@ -325,6 +343,9 @@ const char *demangle_library_object(const char *function)
                    {"pthread_barrier_destroy", "participant to leave, to destroy"},
                    {"cxa_guard_acquire", "static variable being initialized"}};
     static const char *const before[] = {"void ", "bool ", "std::"};
+    const char *of_argument = demangle_object_of_argument(function);
+    if (of_argument)
+        return of_argument;
     for (size_t i = 0; i < sizeof before / sizeof *before; i++)
         function += strncmp(function, before[i], strlen(before[i])) == 0 ? strlen(before[i]) : 0;
     function += strspn(function, "_");

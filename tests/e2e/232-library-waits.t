@@ -60,7 +60,7 @@ for how in record traced; do
     pids="$pids $!"
     says() {
         poet blocked $how.poet >said 2>/dev/null
-        [ "$(grep -Ec "waits for an? (latch or atomic variable|semaphore|barrier|atomic variable|future) .* at waits.cpp:" said)" = 5 ]
+        [ "$(grep -Ec "waits for an? (latch|semaphore|barrier|atomic variable|future) .* at waits.cpp:" said)" = 5 ]
     }
     if ! until_true says; then
         if ! cat /proc/$(own_processes waits-$how | head -n 1)/syscall >/dev/null 2>&1; then
@@ -72,7 +72,7 @@ for how in record traced; do
     end_own_processes waits-$how
     until_true finished $how.poet
     poet blocked $how.poet >said
-    for line in 'at_gate waits for a latch or atomic variable .* at waits.cpp:14' 'at_units waits for a semaphore .* at waits.cpp:17' \
+    for line in 'at_gate waits for a latch .* at waits.cpp:14' 'at_units waits for a semaphore .* at waits.cpp:17' \
         'at_meeting waits for a barrier .* at waits.cpp:20' 'at_state waits for an atomic variable .* at waits.cpp:23' \
         'at_future waits for a future .* at waits.cpp:26'; do
         like "$how: poet blocked says what is waited for, and where" "$(cat said)" "^    T:$line"
