@@ -124,6 +124,21 @@ static void attach_print_wait(const struct attached_process *a, uint32_t i)
     attach_print_optional(attached_process_chain(a, node));
 }
 
+/* Prints a thread of another process that hangs. */
+static void attach_print_far_wait(const struct attached_process *a, uint32_t i)
+{
+    const struct wait_node *node = &a->graph.nodes[i];
+    char *object = attached_process_object(a, node);
+    const char *site = attached_process_far_site(a, i);
+    printf("%s%s%s %s %s%s%s%s%s\n    thread %u of process %u\n",
+           terminal_color_begin(COLOR_THREAD), a->labels[i], terminal_color_end(),
+           wait_kind_verb(node->object.kind), terminal_color_begin(COLOR_OBJECT), object,
+           terminal_color_end(), *site ? " at " : "", site, node->tid, node->pid);
+    free(object);
+    attach_print_optional(attached_process_holder(a, node));
+    attach_print_optional(attached_process_chain(a, node));
+}
+
 /* Order as in poet blocked: threads that hang, those that a thread keeps waiting, the others. */
 static unsigned attach_rank(const struct wait_node *node)
 {
@@ -145,6 +160,9 @@ static void attach_print_waits(const struct attach_output *o)
                 attach_rank(&a->graph.nodes[i]) == rank && !attach_is_repeated(a, i))
                 attach_print_wait(a, i);
         }
+    for (size_t i = a->snapshot.thread_count; i < a->graph.count && !o->run; i++)
+        if (a->graph.nodes[i].stuck)
+            attach_print_far_wait(a, (uint32_t)i);
 }
 
 /* ---- text: threads that sleep in calls ---- */
@@ -172,18 +190,26 @@ static void attach_print_sleeper(const struct attached_process *a, uint32_t i)
     const struct wait_node *node = &a->graph.nodes[i];
     const char *call = sleep_call_name(attached_process_call(a, i)),
                *site = attached_process_site(a, i);
+    const char *object = attached_process_library_object(a, i);
     printf("    %s%s%s%s%s", terminal_color_begin(COLOR_THREAD), a->labels[i], terminal_color_end(),
-           *call ? " in " : "", call);
+           object  ? strchr("aeiou", *object) ? " waits for an " : " waits for a "
+           : *call ? " in "
+                   : "",
+           object ? object : call);
     if (node->object.kind == WAIT_FUTEX) {
-        const char *name = symbolizer_symbol(a->sites, 0, node->object.address);
+        const char *name = attached_process_futex(a, node);
         uint32_t waiters = wait_for_graph_waiters(&a->graph, node);
-        printf(" 0x%" PRIx64 "%s%s%s", node->object.address, name ? " (" : "", name ? name : "",
-               name ? ")" : "");
+        printf(object && name ? " %s (0x%" PRIx64 ")" : " %s0x%" PRIx64, object && name ? name : "",
+               node->object.address);
+        if (!object && name)
+            printf(" (%s)", name);
         if (waiters > 1)
             printf(", at which %u threads wait", waiters);
     }
     printf("%s%s", *site ? " at " : "", site);
     attach_print_more(a, i);
+    if (node->object.changed)
+        puts("        its value has changed since, and no thread has woken the waiter");
 }
 
 static void attach_print_sleepers(const struct attach_output *o)
@@ -332,11 +358,7 @@ static void attach_print_diagnoses(const struct attach_output *o)
         puts("no thread is blocked");
     for (uint32_t i = 0; i < a->graph.cycle_count && !(o->run && o->waits.cycle_count); i++)
         attach_print_cycle(a, &a->graph.cycles[i]);
-    if (a->graph.uncertain) {
-        char *text = attached_process_uncertainty(a);
-        printf("    %s\n", text);
-        free(text);
-    }
+    attach_print_optional(attached_process_uncertainty(a));
     attach_print_abandoned(a);
     if (attach_is_all_waiting(a)) {
         char *text = attached_process_all_wait(a);

@@ -7,6 +7,7 @@
 #include "clients/snapshot/seized_process.h"
 #include "clients/snapshot/snapshot.h"
 #include "clients/snapshot/thread_stack.h"
+#include "clients/symbols/demangle.h"
 #include "wire/text.h"
 
 #include <inttypes.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FAR_PROCESSES 8u /* maximum number of other processes of which places are read */
 #define NAMED 4u /* maximum number of threads named in a sentence */
 
 /* ---- labels ---- */
@@ -116,15 +118,39 @@ char *attached_process_object(const struct attached_process *a, const struct wai
         return attached_child_label(a, node);
     if (o->kind == WAIT_JOIN)
         return attached_joined_label(a, node);
-    if (o->kind == WAIT_PIPE_READ || o->kind == WAIT_PIPE_WRITE)
-        return xasprintf("%s:pipe %" PRIu64, letter, o->address);
-    const char *name = symbolizer_symbol(a->sites, 0, o->address);
+    if (node->name) {
+        char *label = xstrdup(node->name);
+        text_mask(label);
+        return label;
+    }
+    const char *name = attached_process_futex(a, node);
     if (o->of_loader)
         return xasprintf("%s:loader lock", letter);
     if (!*letter)
         return name ? xasprintf("%s %s", wait_kind_word(o->kind), name)
                     : xasprintf("%s 0x%" PRIx64, wait_kind_word(o->kind), o->address);
     return name ? xasprintf("%s:%s", letter, name) : xasprintf("%s:0x%" PRIx64, letter, o->address);
+}
+
+const char *attached_process_futex(const struct attached_process *a, const struct wait_node *node)
+{
+    const char *name = symbolizer_symbol(a->sites, 0, node->object.address);
+    return name && !strstr(name, "__waiter_pool") ? name : NULL; /* which objects share */
+}
+
+const char *attached_process_library_object(const struct attached_process *a, uint32_t thread)
+{
+    const struct thread_stack *stack = &a->stacks[thread];
+    const char *object = NULL;
+    if (a->graph.nodes[thread].object.kind != WAIT_FUTEX)
+        return NULL;
+    for (uint32_t i = 0; i < stack->count && i <= a->frames[thread] && !object; i++) {
+        uint64_t address = stack->frames[i].address;
+        uint32_t count = symbolizer_frames(a->sites, 0, address);
+        for (uint32_t k = 0; k < count && !object; k++)
+            object = demangle_library_object(symbolizer_frame(a->sites, 0, address, k).function);
+    }
+    return object;
 }
 
 /* ---- places ---- */
@@ -135,6 +161,11 @@ const char *attached_process_site(const struct attached_process *a, uint32_t thr
     return frame == UINT32_MAX
                ? ""
                : symbolize(a->sites, 0, a->stacks[thread].frames[frame].address).place;
+}
+
+const char *attached_process_far_site(const struct attached_process *a, uint32_t node)
+{
+    return a->far_sites[node] ? a->far_sites[node] : "";
 }
 
 /* ---- states ---- */
@@ -169,32 +200,57 @@ static char *attached_basis(const struct wait_node *node)
                      wait_kind_word(node->object.kind));
 }
 
-/* Returns the labels of the threads at the other end of a pipe. */
+/* Returns the labels of the threads that can end a wait, of a socket those at its other end; of the
+ * waiting thread only if it is the only one. */
 static char *attached_blockers(const struct attached_process *a, const struct wait_node *node)
 {
     char *text = NULL;
     size_t size;
     FILE *f = xcheck(open_memstream(&text, &size), 1);
-    for (uint32_t i = 0; i < node->blocker_count && i < NAMED; i++)
-        fprintf(f, "%s%s", i ? ", " : "", a->labels[node->blockers[i]]);
-    if (node->blocker_count > NAMED)
-        fprintf(f, " and %u more", node->blocker_count - NAMED);
+    uint32_t count = node->far_count ? node->far_count : node->blocker_count, named = 0, left = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (count > 1 && &a->graph.nodes[node->blockers[i]] == node)
+            continue;
+        else if (named == NAMED)
+            left++;
+        else
+            fprintf(f, "%s%s", named++ ? ", " : "", a->labels[node->blockers[i]]);
+    if (left)
+        fprintf(f, " and %u more", left);
     if (fclose(f) != 0)
         out_of_memory(size);
+    return text;
+}
+
+/* Returns which threads have an object of the kernel, and what else is known of it. */
+static char *attached_ends(const struct attached_process *a, const struct wait_node *node)
+{
+    enum wait_kind kind = node->object.kind;
+    bool socket = kind == WAIT_SOCKET_READ || kind == WAIT_SOCKET_WRITE;
+    if (node->fact || !node->blocker_count || (!node->closed && !socket && kind != WAIT_FILE_LOCK))
+        return node->fact ? xstrdup(node->fact) : NULL;
+    char *ends = attached_blockers(a, node), *text;
+    if (kind == WAIT_FILE_LOCK)
+        text = xasprintf("locked by %s", ends);
+    else if (socket)
+        text = xasprintf("its other end is %s of %s", node->closed ? "only" : "that", ends);
+    else
+        text =
+            xasprintf("%s only by %s",
+                      kind == WAIT_PIPE_WRITE || kind == WAIT_FIFO_WRITE || kind == WAIT_QUEUE_SEND
+                          ? "read"
+                          : "written",
+                      ends);
+    free(ends);
     return text;
 }
 
 char *attached_process_holder(const struct attached_process *a, const struct wait_node *node)
 {
     const struct glibc_object *o = &node->object;
-    bool pipe = o->kind == WAIT_PIPE_READ || o->kind == WAIT_PIPE_WRITE;
     char *basis = attached_basis(node), *text = NULL;
-    if (pipe && !node->closed) {
-        text = NULL;
-    } else if (pipe) {
-        char *ends = attached_blockers(a, node);
-        text = xasprintf("%s only by %s", o->kind == WAIT_PIPE_READ ? "written" : "read", ends);
-        free(ends);
+    if (o->kind >= WAIT_PIPE_READ && o->kind != WAIT_CHILD) {
+        text = attached_ends(a, node);
     } else if (o->kind == WAIT_BARRIER) {
         text = xasprintf("%u of %u threads have arrived, %s", o->count, o->total, basis);
     } else if (o->kind == WAIT_CONDITION_IN_USE) {
@@ -244,6 +300,9 @@ char *attached_process_edge(const struct attached_process *a, const struct wait_
 char *attached_process_chain(const struct attached_process *a, const struct wait_node *node)
 {
     const struct wait_node *by = node->blocker_count ? &a->graph.nodes[node->blockers[0]] : NULL;
+    if (by && !by->own && !by->object.kind && by->call.number >= 0)
+        return xasprintf("%s is asleep in %s: see poet attach %u", a->labels[node->blockers[0]],
+                         sleep_call_name(sleep_call_of(by->call.number)), by->pid);
     if (!by || by == node || !by->object.kind)
         return NULL;
     char *object = attached_process_object(a, by);
@@ -254,10 +313,12 @@ char *attached_process_chain(const struct attached_process *a, const struct wait
 }
 
 /* Returns what is known of an owner that is not a thread of the process. */
-static char *attached_owner_text(const struct attached_process *a, uint32_t owner)
+static char *attached_owner_text(const struct attached_process *a, uint32_t owner, bool shared)
 {
     if (a->snapshot.core >= 0)
         return xasprintf("thread %u, which is not in the core file", owner);
+    if (shared)
+        return xasprintf("thread %u, which has exited", owner);
     uint32_t parent = proc_file_status(a->snapshot.pid).parent,
              process = proc_file_status(owner).process;
     bool numbers_agree = a->snapshot.threads[0].tid == a->snapshot.threads[0].inner_tid;
@@ -269,7 +330,7 @@ static char *attached_owner_text(const struct attached_process *a, uint32_t owne
 char *attached_process_abandoned(const struct attached_process *a, const struct wait_node *node)
 {
     char *object = attached_process_object(a, node), *basis = attached_basis(node),
-         *owner = attached_owner_text(a, node->object.owner);
+         *owner = attached_owner_text(a, node->object.owner, node->object.shared);
     char *text = xasprintf("HANG: %s is held by %s, %s: its waiters will never resume", object,
                            owner, basis);
     free(object);
@@ -294,6 +355,14 @@ char *attached_process_all_wait(const struct attached_process *a)
 char *attached_process_uncertainty(const struct attached_process *a)
 {
     const struct process_table *table = &a->graph.processes;
+    if (!a->graph.uncertain && a->graph.reopened == a->graph.count)
+        return NULL;
+    if (!a->graph.uncertain) {
+        char *object = attached_process_object(a, &a->graph.nodes[a->graph.reopened]);
+        char *text = xasprintf("uncertain: another process could open %s", object);
+        free(object);
+        return text;
+    }
     if (table->partial)
         return xstrdup("uncertain: a process of another PID name space could hold an end of the "
                        "pipes");
@@ -320,8 +389,9 @@ static void attached_read_stacks(struct attached_process *a)
     stack_unwinder_free(unwinder);
 }
 
-bool attached_process_read(struct attached_process *a, uint32_t pid, const char *core,
-                           struct error *error)
+/* Reads all but the graph and what is based on it. */
+static bool attached_read_threads(struct attached_process *a, uint32_t pid, const char *core,
+                                  struct error *error)
 {
     *a = (struct attached_process){.snapshot.core = -1};
     if (!(core ? core_file_read(&a->snapshot, core, error)
@@ -335,7 +405,45 @@ bool attached_process_read(struct attached_process *a, uint32_t pid, const char 
     loaded_modules_list(&a->snapshot, &a->process);
     symbolizer_process(a->sites, 0, &a->process);
     attached_read_stacks(a);
+    return true;
+}
+
+/* Reads where threads of a process that hang wait. */
+static void attached_read_far_sites(struct attached_process *a, uint32_t pid)
+{
+    struct attached_process other;
+    struct error error;
+    if (!attached_read_threads(&other, pid, NULL, &error))
+        return;
+    for (uint32_t i = 0; i < a->graph.count; i++)
+        for (uint32_t k = 0; k < other.snapshot.thread_count; k++)
+            if (a->graph.nodes[i].stuck && other.snapshot.threads[k].tid == a->graph.nodes[i].tid)
+                a->far_sites[i] = xstrdup(attached_process_site(&other, k));
+    attached_process_free(&other);
+}
+
+/* Does this for each other process that hangs, too. */
+static void attached_read_far_processes(struct attached_process *a)
+{
+    uint32_t last = 0, processes = 0;
+    a->far_sites = xcalloc(a->graph.count, sizeof *a->far_sites);
+    for (uint32_t i = 0; i < a->graph.count; i++) {
+        const struct wait_node *node = &a->graph.nodes[i];
+        if (node->own || !node->stuck || node->pid == last || processes == FAR_PROCESSES)
+            continue;
+        last = node->pid;
+        processes++;
+        attached_read_far_sites(a, node->pid);
+    }
+}
+
+bool attached_process_read(struct attached_process *a, uint32_t pid, const char *core,
+                           struct error *error)
+{
+    if (!attached_read_threads(a, pid, core, error))
+        return false;
     wait_for_graph_build(&a->graph, &a->snapshot, a->stacks, a->sites);
+    attached_read_far_processes(a);
     attached_set_labels(a);
     return true;
 }
@@ -344,6 +452,9 @@ void attached_process_free(struct attached_process *a)
 {
     for (uint32_t i = 0; a->labels && i < a->graph.count; i++)
         free(a->labels[i]);
+    for (uint32_t i = 0; a->far_sites && i < a->graph.count; i++)
+        free(a->far_sites[i]);
+    free(a->far_sites);
     for (size_t i = 0; a->stacks && i < a->snapshot.thread_count; i++)
         thread_stack_free(&a->stacks[i]);
     free(a->labels);

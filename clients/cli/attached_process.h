@@ -18,6 +18,7 @@ struct attached_process {
     uint32_t *frames; /* of each thread: that of the application; UINT32_MAX: there is none */
     struct wait_for_graph graph;
     char **labels; /* of each node, such as "T:worker#2" */
+    char **far_sites; /* of each node of another process that hangs: where it waits; else NULL */
 };
 
 /* Reads a process, or a core file (NULL: none). */
@@ -28,9 +29,21 @@ void attached_process_free(struct attached_process *attached);
 /* Returns the place of the frame of the application that is nearest to the wait; "": there is none.
  * Valid until the next call. */
 const char *attached_process_site(const struct attached_process *attached, uint32_t thread);
+/* Returns the same of a node of another process; "": it is not known, or the thread does not
+ * hang. */
+const char *attached_process_far_site(const struct attached_process *attached, uint32_t node);
 /* Returns the label of what a node waits for, "M:knives"; "" for none. The caller frees it. */
 char *attached_process_object(const struct attached_process *attached,
                               const struct wait_node *node);
+
+/* Returns "latch", "barrier", ...: what of the C++ library a thread waits for that sleeps at a
+ * futex; NULL: not known. */
+const char *attached_process_library_object(const struct attached_process *attached,
+                                            uint32_t thread);
+/* Returns the name of the variable with the futex at which a thread sleeps; NULL: it has none.
+ * Valid until the next call. */
+const char *attached_process_futex(const struct attached_process *attached,
+                                   const struct wait_node *node);
 
 /* The list in which a thread is: */
 enum attached_state {
@@ -58,7 +71,7 @@ char *attached_process_abandoned(const struct attached_process *attached,
 /* "HANG: all 3 threads of the process wait ...", of a process of which all threads wait for each
  * other; with the reason in a second line if it is uncertain */
 char *attached_process_all_wait(const struct attached_process *attached);
-/* "uncertain: ... could hold an end of the pipes" */
+/* "uncertain: ... could hold an end of the pipes", "... could open Q:/queue" */
 char *attached_process_uncertainty(const struct attached_process *attached);
 
 /* ---- attach output ---- */

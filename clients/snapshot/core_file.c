@@ -55,8 +55,10 @@ void core_file_add_mappings(struct snapshot *s, const void *bytes, size_t size)
         if (at + length >= size)
             return;
         memcpy(row, text + sizeof head + i * sizeof row, sizeof row);
-        struct snapshot_mapping mapping = {row[0], row[1], row[2] * head[1],
-                                           xstrndup(text + at, length)};
+        struct snapshot_mapping mapping = {.start = row[0],
+                                           .end = row[1],
+                                           .offset = row[2] * head[1],
+                                           .path = xstrndup(text + at, length)};
         ARRAY_PUSH(s->mappings, s->mapping_count, mapping);
         at += length + 1;
     }

@@ -298,6 +298,9 @@ struct glibc_object glibc_object_of(const struct snapshot *s, const struct snaps
     o.timed = t->call.arguments[3] != 0;
     o.awake = (waits || command == FUTEX_WAIT_BITSET) && snapshot_read_u32(s, word, &now) &&
               now != (uint32_t)t->call.arguments[2];
+    /* What a library or the program does with a futex of its own: store, and then wake. */
+    o.changed = o.awake && t->unstopped && (o.kind == WAIT_FUTEX || o.kind == WAIT_FUTURE);
+    o.awake &= !o.changed;
     object_read(s, t, stack, frame, &o);
     return o;
 }

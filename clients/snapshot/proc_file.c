@@ -92,10 +92,12 @@ void proc_text_status(const char *text, size_t size, struct proc_status *status)
 bool proc_text_mapping(const char *line, struct proc_mapping *mapping)
 {
     int at = 0;
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*4s %" SCNx64 " %*x:%*x %*u%n", &mapping->start,
-               &mapping->end, &mapping->offset, &at) != 3 ||
+    char access[5] = "";
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %*u%n", &mapping->start,
+               &mapping->end, access, &mapping->offset, &at) != 4 ||
         !at || mapping->start >= mapping->end)
         return false;
+    mapping->shared = access[3] != 'p';
     mapping->path = line + at + strspn(line + at, " ");
     return true;
 }
@@ -106,6 +108,45 @@ int proc_text_access(const char *text, size_t size)
     snprintf(copy, sizeof copy, "%.*s", (int)(size < sizeof copy ? size : sizeof copy - 1), text);
     const char *flags = proc_text_field(copy, "flags:");
     return flags ? (int)(strtoul(flags, NULL, 8) & O_ACCMODE) : -1;
+}
+
+uint64_t proc_text_object(const char *text, size_t size, bool eventfd)
+{
+    char copy[1024];
+    snprintf(copy, sizeof copy, "%.*s", (int)(size < sizeof copy ? size : sizeof copy - 1), text);
+    const char *number = proc_text_field(copy, eventfd ? "eventfd-id:" : "ino:");
+    return number ? strtoull(number, NULL, 10) + eventfd : 0;
+}
+
+enum descriptor_type proc_text_link(const char *link, uint64_t *number)
+{
+    *number = 0;
+    if (sscanf(link, "pipe:[%" SCNu64 "]", number) == 1)
+        return DESCRIPTOR_PIPE;
+    if (sscanf(link, "socket:[%" SCNu64 "]", number) == 1)
+        return DESCRIPTOR_SOCKET;
+    if (strcmp(link, "anon_inode:[eventfd]") == 0)
+        return DESCRIPTOR_EVENTFD;
+    return *link == '/' && strncmp(link, "/dev/", 5) != 0 ? DESCRIPTOR_FILE : DESCRIPTOR_NONE;
+}
+
+uint64_t proc_text_lock(const char *line, uint64_t *inode, bool *waits, int64_t *pid)
+{
+    const char *at = strchr(line, ':');
+    uint64_t hash = UINT64_C(14695981039346656037);
+    int used = 0;
+    if (!at)
+        return 0;
+    at += 1 + strspn(at + 1, " \t");
+    *waits = strncmp(at, "->", 2) == 0;
+    at += *waits ? 2 + strspn(at + 2, " \t") : 0;
+    if (sscanf(at, "%*s %*s %*s %" SCNd64 " %*x:%*x:%" SCNu64 "%n", pid, inode, &used) != 2 ||
+        !used)
+        return 0;
+    for (const char *c = at; *c && *c != '\n'; c++)
+        if (*c != ' ' && *c != '\t')
+            hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    return hash;
 }
 
 /* ---- files ---- */
@@ -176,14 +217,6 @@ struct proc_status proc_file_status(uint32_t pid)
 /* The number of the first PID name space (include/uapi/linux/nsfs.h). */
 #define FIRST_NAME_SPACE "pid:[4026531836]"
 
-uint64_t process_table_pipe(uint32_t pid, uint64_t descriptor)
-{
-    char link[64];
-    uint64_t pipe = 0;
-    proc_file_link(link, sizeof link, "%u/fd/%" PRIu64, pid, descriptor);
-    return sscanf(link, "pipe:[%" SCNu64 "]", &pipe) == 1 ? pipe : 0;
-}
-
 /* ---- processes ---- */
 
 struct table_scan {
@@ -191,25 +224,47 @@ struct table_scan {
     uint32_t pid;
 };
 
+/* Adds the locks on a file that a descriptor holds. */
+static void table_add_locks(struct process_table *table, struct descriptor_end end,
+                            const char *info)
+{
+    end.type = DESCRIPTOR_LOCK;
+    for (const char *at = info; (at = strstr(at, "lock:\t")) != NULL; at++) {
+        bool waits;
+        int64_t pid;
+        end.lock = proc_text_lock(at + strlen("lock:\t"), &end.number, &waits, &pid);
+        if (end.lock && !waits)
+            ARRAY_PUSH(table->ends, table->end_count, end);
+    }
+}
+
 static void table_add_descriptor(void *user, uint32_t descriptor)
 {
     struct table_scan *scan = user;
-    char text[512];
-    struct pipe_end end = {.pid = scan->pid, .pipe = process_table_pipe(scan->pid, descriptor)};
-    if (!end.pipe)
+    char link[64], info[4096];
+    struct descriptor_end end = {.pid = scan->pid};
+    proc_file_link(link, sizeof link, "%u/fd/%u", scan->pid, descriptor);
+    end.type = (uint8_t)proc_text_link(link, &end.number);
+    if (end.type == DESCRIPTOR_NONE)
         return;
-    size_t size = proc_file_read(text, sizeof text, "%u/fdinfo/%u", scan->pid, descriptor);
-    int access = proc_text_access(text, size);
+    size_t size = proc_file_read(info, sizeof info, "%u/fdinfo/%u", scan->pid, descriptor);
+    int access = proc_text_access(info, size);
     end.reads = access != O_WRONLY;
     end.writes = access != O_RDONLY;
+    if (!end.number)
+        end.number = proc_text_object(info, size, end.type == DESCRIPTOR_EVENTFD);
     ARRAY_PUSH(scan->table->ends, scan->table->end_count, end);
+    if (end.type == DESCRIPTOR_FILE)
+        table_add_locks(scan->table, end, info);
 }
 
 static void table_add_process(void *user, uint32_t pid)
 {
     struct table_scan scan = {user, pid};
-    struct table_process process = {.pid = pid, .parent = proc_file_status(pid).parent};
+    struct proc_status status = proc_file_status(pid);
+    struct table_process process = {.pid = pid, .parent = status.parent};
     char name[32];
+    scan.table->inner |= status.inner && status.inner != pid;
     snprintf(name, sizeof name, "%u/fd", pid);
     proc_file_read(process.name, sizeof process.name, "%u/comm", pid);
     process.name[strcspn(process.name, "\n")] = 0;

@@ -28,12 +28,30 @@ void proc_text_status(const char *text, size_t size, struct proc_status *status)
 
 struct proc_mapping {
     uint64_t start, end, offset;
+    bool shared; /* with other processes */
     const char *path; /* points into the line; "": none */
 };
 /* Parses a line of /proc/PID/maps, without its end. */
 bool proc_text_mapping(const char *line, struct proc_mapping *mapping);
 /* Returns the access mode in /proc/PID/fdinfo/N: O_RDONLY, O_WRONLY or O_RDWR; -1: not said. */
 int proc_text_access(const char *text, size_t size);
+/* Returns the number of the inode there, or of the eventfd, plus one; 0: not said. */
+uint64_t proc_text_object(const char *text, size_t size, bool eventfd);
+
+/* What a descriptor refers to. Files are all that have a name. */
+enum descriptor_type {
+    DESCRIPTOR_NONE,
+    DESCRIPTOR_PIPE,
+    DESCRIPTOR_SOCKET,
+    DESCRIPTOR_EVENTFD,
+    DESCRIPTOR_FILE,
+    DESCRIPTOR_LOCK
+};
+/* Parses the target of /proc/PID/fd/N; *number: that of an inode, 0 if it is in the fdinfo. */
+enum descriptor_type proc_text_link(const char *link, uint64_t *number);
+/* Returns the hash of a lock in a line of /proc/locks, or of fdinfo after "lock:\t"; 0: none. It
+ * covers all but the number of the line. *inode: that of the file; *waits: it is a request. */
+uint64_t proc_text_lock(const char *line, uint64_t *inode, bool *waits, int64_t *pid);
 
 /* ---- files ---- */
 
@@ -59,14 +77,17 @@ struct process_table {
         char name[32];
     } *processes;
     uint32_t process_count;
-    struct pipe_end {
-        uint64_t pipe; /* number of its inode */
+    struct descriptor_end {
+        uint64_t number; /* of what it refers to: of an inode, or of an eventfd */
+        uint64_t lock; /* of a lock on a file: its hash */
         uint32_t pid;
+        uint8_t type; /* enum descriptor_type */
         bool reads, writes;
     } *ends;
     uint32_t end_count;
     uint32_t hidden_count; /* processes with unreadable descriptors */
     bool partial; /* processes of another PID name space are not seen */
+    bool inner; /* there are processes with other numbers in a PID name space of their own */
 };
 
 /* Reads /proc. */
@@ -74,8 +95,6 @@ void process_table_read(struct process_table *table);
 void process_table_free(struct process_table *table);
 /* Returns the process; NULL: there is none. */
 const struct table_process *process_table_find(const struct process_table *table, uint32_t pid);
-/* Returns the number of the pipe that is a descriptor of a process; 0: it is none. */
-uint64_t process_table_pipe(uint32_t pid, uint64_t descriptor);
 
 /* A thread that is asleep in a call, and how often it has got a processor. */
 struct sleeping_thread {

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,6 +150,19 @@ static bool seizing_reads_socket(uint32_t pid, const struct system_call *call)
            strncmp(link, "socket:", 7) == 0;
 }
 
+/* Returns whether a thread sleeps at a futex that has another value than when it began: after a
+ * stop, the kernel compares them again, and the wait ends. */
+static bool seizing_has_changed(uint32_t pid, const struct system_call *call)
+{
+    uint32_t now;
+    struct iovec to = {&now, sizeof now},
+                 from = {(void *)(uintptr_t)call->arguments[0], sizeof now};
+    uint64_t command = call->arguments[1] & FUTEX_CMD_MASK;
+    return call->number == SYS_futex && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) &&
+           process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0) == (ssize_t)sizeof now &&
+           now != (uint32_t)call->arguments[2];
+}
+
 static bool seizing_read_call(uint32_t pid, struct snapshot_thread *t)
 {
     char text[256];
@@ -183,7 +197,8 @@ static void seizing_add(void *user, uint32_t tid)
     t.unstopped = status.tracer ? UNSTOPPED_TRACED : UNSTOPPED_NOT;
     seizing_read_call(s->pid, &t);
     if (!t.unstopped && t.in_kernel &&
-        (seizing_would_end(t.call.number) || seizing_reads_socket(s->pid, &t.call)))
+        (seizing_would_end(t.call.number) || seizing_reads_socket(s->pid, &t.call) ||
+         seizing_has_changed(s->pid, &t.call)))
         t.unstopped = UNSTOPPED_CALL;
     /* A stop begins only after an uninterruptible sleep, such as that of vfork. */
     if (!t.unstopped && t.state == 'D')
@@ -284,7 +299,8 @@ static void seizing_read_mappings(struct snapshot *s)
         line[strcspn(line, "\n")] = 0;
         if (!proc_text_mapping(line, &is))
             continue;
-        struct snapshot_mapping mapping = {is.start, is.end, is.offset, xstrdup(is.path)};
+        struct snapshot_mapping mapping = {is.start, is.end, is.offset, is.shared,
+                                           xstrdup(is.path)};
         ARRAY_PUSH(s->mappings, s->mapping_count, mapping);
     }
     free(line);

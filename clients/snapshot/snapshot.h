@@ -77,6 +77,7 @@ struct snapshot_memory {
 
 struct snapshot_mapping {
     uint64_t start, end, offset;
+    bool shared; /* with other processes; of a core file unknown */
     char *path; /* "": not a file */
 };
 

@@ -142,9 +142,9 @@ void thread_stack_free(struct thread_stack *stack)
 bool runtime_frames_has_file(const char *path)
 {
     static const char *const names[] = {
-        "libc.so", "libc-",     "libpthread", "ld-",     "ld.so",    "ld64.so",   "libstdc++.",
-        "libc++.", "libc++abi", "libgcc_s",   "libgomp", "libomp",   "libiomp5",  "librt.",
-        "librt-",  "libpoet",   "libasan",    "libtsan", "libubsan", "linux-vdso"};
+        "libc.so", "libc-",      "libpthread", "ld-",     "ld.so",   "ld64.so",  "libstdc++.",
+        "libc++.", "libc++abi",  "libgcc_s",   "libgomp", "libomp",  "libiomp5", "librt.",
+        "librt-",  "libglib-2.", "libpoet",    "libasan", "libtsan", "libubsan", "linux-vdso"};
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)

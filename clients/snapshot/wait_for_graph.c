@@ -2,13 +2,13 @@
 #include "clients/snapshot/wait_for_graph.h"
 
 #include "base/alloc.h"
+#include "clients/snapshot/kernel_object.h"
 
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define PROCESSES_MOST 64u /* of which the threads are read */
@@ -18,42 +18,42 @@
 
 /* ---- waits ---- */
 
-enum wait_kind wait_for_graph_call_kind(const struct system_call *call, uint64_t pipe)
-{
-    if (call->number == SYS_wait4 || call->number == SYS_waitid)
-        return WAIT_CHILD;
-    if (pipe && (call->number == SYS_read || call->number == SYS_readv))
-        return WAIT_PIPE_READ;
-    if (pipe && (call->number == SYS_write || call->number == SYS_writev))
-        return WAIT_PIPE_WRITE;
-    return WAIT_NONE;
-}
-
-/* Returns the process that is awaited: -1: that of any child; 0: of some. */
-static int64_t graph_awaited_child(const struct system_call *call)
-{
-    const uint64_t *a = call->arguments;
-    if (call->number == SYS_wait4)
-        return (int32_t)a[0] > 0 || (int32_t)a[0] == -1 ? (int32_t)a[0] : 0;
-    return (int32_t)a[0] == P_PID ? (int32_t)a[1] : (int32_t)a[0] == P_ALL ? -1 : 0;
-}
-
 /* Finds what a thread waits for if that is not a futex. */
 static void graph_set_call(struct wait_node *node)
 {
-    uint64_t pipe =
-        node->call.number >= 0 ? process_table_pipe(node->pid, node->call.arguments[0]) : 0;
-    node->object.kind = wait_for_graph_call_kind(&node->call, pipe);
-    node->object.address =
-        node->object.kind == WAIT_CHILD ? (uint64_t)graph_awaited_child(&node->call) : pipe;
+    struct kernel_object is = kernel_object_of(node->pid, &node->call);
+    node->object.kind = is.kind;
+    node->object.address = is.number;
+    node->object.timed = is.timed;
+    node->far = is.far;
+    node->open = is.open || is.timed;
+    node->linked = is.linked;
+    if (!is.kind)
+        return;
+    node->name = *is.name ? xasprintf("%s:%s", wait_kind_letter(is.kind), is.name) : NULL;
+    node->fact = *is.fact ? xstrdup(is.fact) : NULL;
 }
 
-static bool graph_is_of_processes(enum wait_kind kind)
-{
-    return kind == WAIT_PIPE_READ || kind == WAIT_PIPE_WRITE || kind == WAIT_CHILD;
-}
+static bool graph_is_of_processes(enum wait_kind kind) { return kind >= WAIT_PIPE_READ; }
 
 /* ---- which threads can end a wait ---- */
+
+static void graph_read_processes(struct wait_for_graph *g)
+{
+    if (!g->processes_known)
+        process_table_read(&g->processes);
+    g->processes_known = true;
+}
+
+/* Returns whether the owner of a lock between processes is not a thread of any process. Numbers in
+ * another PID name space are not known. */
+static bool graph_has_exited(struct wait_for_graph *g, uint32_t owner)
+{
+    if (g->snapshot->core >= 0)
+        return false;
+    graph_read_processes(g);
+    return !g->processes.partial && !g->processes.inner && !proc_file_status(owner).process;
+}
 
 static void graph_add_owner(struct wait_for_graph *g, struct wait_node *node)
 {
@@ -63,7 +63,8 @@ static void graph_add_owner(struct wait_for_graph *g, struct wait_node *node)
         return;
     if (owner)
         ARRAY_PUSH(node->blockers, node->blocker_count, (uint32_t)(owner - g->snapshot->threads));
-    node->closed = owner || (o->kind != WAIT_JOIN && !o->shared && !o->robust);
+    node->closed = owner || (o->kind != WAIT_JOIN && !o->robust &&
+                             (!o->shared || graph_has_exited(g, o->owner)));
 }
 
 bool wait_node_is_abandoned(const struct wait_node *node)
@@ -94,6 +95,15 @@ static void graph_add_users(struct wait_for_graph *g, struct wait_node *node)
     node->closed = node->blocker_count;
 }
 
+/* Returns whether only threads of the process can wake the waiters of a futex: it is private, or in
+ * memory that is. */
+static bool graph_is_private(const struct snapshot *s, const struct wait_node *node)
+{
+    const struct snapshot_mapping *m = snapshot_mapping_at(s, node->call.arguments[0]);
+    return node->call.arguments[1] & FUTEX_PRIVATE_FLAG || node->object.kind == WAIT_JOIN ||
+           (m && s->core < 0 && !m->shared);
+}
+
 static void graph_add_threads(struct wait_for_graph *g, struct wait_node *node)
 {
     const struct glibc_object *o = &node->object;
@@ -105,8 +115,7 @@ static void graph_add_threads(struct wait_for_graph *g, struct wait_node *node)
     else
         graph_add_owner(g, node);
     bool ended = node->own->state == 'Z' || node->own->state == 'X';
-    node->internal =
-        ended || (futex && (node->call.arguments[1] & FUTEX_PRIVATE_FLAG || o->kind == WAIT_JOIN));
+    node->internal = ended || (futex && graph_is_private(g->snapshot, node));
 }
 
 /* Adds the threads of a process as nodes, if it has none yet. */
@@ -136,36 +145,60 @@ static void graph_block_by_process(struct wait_for_graph *g, uint32_t at, uint32
             ARRAY_PUSH(g->nodes[at].blockers, g->nodes[at].blocker_count, i);
 }
 
-/* Returns whether a process holds the end of a pipe that a thread waits for, or is a child that it
- * waits for. */
+/* Returns whether a descriptor can end a wait: at the far end of a socket, or else at its own,
+ * which its process can shut down. */
+static bool graph_end_can_end(const struct wait_node *node, const struct descriptor_end *end,
+                              bool far)
+{
+    enum wait_kind kind = node->object.kind;
+    if (end->type != kernel_object_type(kind))
+        return false;
+    if (kind == WAIT_SOCKET_READ || kind == WAIT_SOCKET_WRITE)
+        return far ? node->far && end->number == node->far : end->number == node->object.address;
+    if (end->number != node->object.address || !far)
+        return false;
+    if (kind == WAIT_FILE_LOCK)
+        return end->lock == node->far;
+    bool reads = kind == WAIT_PIPE_READ || kind == WAIT_FIFO_READ || kind == WAIT_QUEUE_RECEIVE ||
+                 kind == WAIT_EVENTFD;
+    return reads ? end->writes : end->reads;
+}
+
+/* Returns whether a process has such a descriptor, or is a child that a thread waits for. */
 static bool graph_process_can_end(const struct wait_for_graph *g, const struct wait_node *node,
-                                  const struct table_process *process)
+                                  const struct table_process *process, bool far)
 {
     const struct process_table *table = &g->processes;
     if (node->object.kind == WAIT_CHILD)
-        return (int64_t)node->object.address > 0 ? process->pid == node->object.address
-                                                 : process->parent == node->pid;
-    for (uint32_t i = 0; i < table->end_count; i++) {
-        const struct pipe_end *end = &table->ends[i];
-        if (end->pid == process->pid && end->pipe == node->object.address &&
-            (node->object.kind == WAIT_PIPE_READ ? end->writes : end->reads))
+        return far && ((int64_t)node->object.address > 0 ? process->pid == node->object.address
+                                                         : process->parent == node->pid);
+    for (uint32_t i = 0; i < table->end_count; i++)
+        if (table->ends[i].pid == process->pid && graph_end_can_end(node, &table->ends[i], far))
             return true;
-    }
     return false;
 }
 
-static void graph_add_processes(struct wait_for_graph *g, uint32_t at)
+static uint32_t graph_add_ends(struct wait_for_graph *g, uint32_t at, bool far)
 {
     uint32_t found = 0;
-    bool some = g->nodes[at].object.kind == WAIT_CHILD && !g->nodes[at].object.address;
-    for (uint32_t i = 0; i < g->processes.process_count && !some; i++) {
+    for (uint32_t i = 0; i < g->processes.process_count; i++) {
         const struct table_process *process = &g->processes.processes[i];
-        if (!graph_process_can_end(g, &g->nodes[at], process))
+        if (!graph_process_can_end(g, &g->nodes[at], process, far))
             continue;
         if (++found <= PROCESSES_MOST)
             graph_block_by_process(g, at, process->pid);
     }
-    g->nodes[at].closed = found && found <= PROCESSES_MOST;
+    return found;
+}
+
+static void graph_add_processes(struct wait_for_graph *g, uint32_t at)
+{
+    bool some = g->nodes[at].object.kind == WAIT_CHILD && !g->nodes[at].object.address;
+    uint32_t found = some ? 0 : graph_add_ends(g, at, true);
+    g->nodes[at].far_count = g->nodes[at].blocker_count;
+    uint32_t more = found ? graph_add_ends(g, at, false) : 0;
+    g->nodes[at].closed =
+        found && found <= PROCESSES_MOST && more <= PROCESSES_MOST && !g->nodes[at].open;
 }
 
 /* ---- conclusions ---- */
@@ -226,15 +259,19 @@ static void graph_find_all_waiting(struct wait_for_graph *g)
         graph_mark_stuck(g, false);
 }
 
-/* Returns the index of a node that another one waits for, another one if there is one; UINT32_MAX:
- * none. */
+/* Returns the index of a node that another one waits for: another one if there is one, and that
+ * does not just wait for the end of a thread; UINT32_MAX: none. */
 static uint32_t graph_next(const struct wait_for_graph *g, uint32_t at)
 {
     const struct wait_node *node = &g->nodes[at];
-    for (uint32_t i = 0; i < node->blocker_count; i++)
-        if (node->blockers[i] != at)
-            return node->blockers[i];
-    return node->blocker_count ? at : UINT32_MAX;
+    uint32_t next = node->blocker_count ? at : UINT32_MAX;
+    for (uint32_t i = 0; i < node->blocker_count; i++) {
+        uint32_t by = node->blockers[i];
+        if (by != at && g->nodes[by].object.kind != WAIT_JOIN)
+            return by;
+        next = by != at && next == at ? by : next;
+    }
+    return next;
 }
 
 static void graph_add_cycle(struct wait_for_graph *g, uint32_t first)
@@ -342,9 +379,7 @@ static void graph_add_blockers(struct wait_for_graph *g)
                 graph_add_threads(g, &g->nodes[i]);
             continue;
         }
-        if (!g->processes_known)
-            process_table_read(&g->processes);
-        g->processes_known = true;
+        graph_read_processes(g);
         graph_add_processes(g, i);
     }
 }
@@ -364,14 +399,20 @@ void wait_for_graph_build(struct wait_for_graph *g, const struct snapshot *s,
             (g->processes.partial || g->processes.hidden_count) && graph_is_stuck_by_processes(g);
     }
     wait_for_graph_conclude(g);
+    for (g->reopened = 0; g->reopened < g->count; g->reopened++)
+        if (g->nodes[g->reopened].stuck && g->nodes[g->reopened].linked)
+            break;
     g->stacks = NULL;
     g->sites = NULL;
 }
 
 void wait_for_graph_free(struct wait_for_graph *g)
 {
-    for (uint32_t i = 0; i < g->count; i++)
+    for (uint32_t i = 0; i < g->count; i++) {
         free(g->nodes[i].blockers);
+        free(g->nodes[i].name);
+        free(g->nodes[i].fact);
+    }
     for (uint32_t i = 0; i < g->cycle_count; i++)
         free(g->cycles[i].nodes);
     free(g->nodes);

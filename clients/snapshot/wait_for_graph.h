@@ -1,5 +1,6 @@
-/* Wait-for graph of the threads of a snapshot, and of other processes at the ends of their pipes:
- * which threads could end the wait of each, which threads can never resume, and cycles.
+/* Wait-for graph of the threads of a snapshot, and of other processes that have the same pipes,
+ * sockets, queues and files: which threads could end the wait of each, which threads can never
+ * resume, and cycles.
  *
  * A thread is stuck if its wait is closed (only known threads can end it) and all of these are
  * stuck: the greatest set for which that holds. O(threads * edges). Any other thread of the process
@@ -29,6 +30,19 @@
     A(FUTEX, "", "futex", "wait", "waits on")                                                      \
     A(PIPE_READ, "S", "pipe", "empty", "waits for bytes from")                                     \
     A(PIPE_WRITE, "S", "pipe", "full", "waits for buffer space in")                                \
+    A(FIFO_READ, "S", "FIFO", "empty", "waits for bytes from")                                     \
+    A(FIFO_WRITE, "S", "FIFO", "full", "waits for buffer space in")                                \
+    A(OPEN_READ, "S", "FIFO", "open", "waits for a writer of")                                     \
+    A(OPEN_WRITE, "S", "FIFO", "open", "waits for a reader of")                                    \
+    A(SOCKET_READ, "S", "socket", "empty", "waits for bytes from")                                 \
+    A(SOCKET_WRITE, "S", "socket", "full", "waits for buffer space in")                            \
+    A(EVENTFD, "E", "eventfd", "empty", "waits for bytes from")                                    \
+    A(QUEUE_RECEIVE, "Q", "message queue", "empty", "waits for a message from")                    \
+    A(QUEUE_SEND, "Q", "message queue", "full", "waits for buffer space in")                       \
+    A(MESSAGE_RECEIVE, "Q", "message queue", "empty", "waits for a message from")                  \
+    A(MESSAGE_SEND, "Q", "message queue", "full", "waits for buffer space in")                     \
+    A(SET_SEMAPHORE, "Sem", "semaphore", "acquire", "requests")                                    \
+    A(FILE_LOCK, "F", "file", "acquire", "requests")                                               \
     A(CHILD, "", "process", "waitpid", "waits for the end of")
 
 enum wait_kind {
@@ -46,6 +60,7 @@ struct glibc_object {
     bool robust; /* its waiters resume when the owner exits */
     bool timed;
     bool awake; /* the futex has changed: the wait is about to end */
+    bool changed; /* it has changed, and the thread sleeps on: no thread has woken it */
     bool by_content; /* no function name confirms what it is */
     bool of_loader; /* it is in the memory of the dynamic loader */
     uint32_t count, total; /* rwlock: readers; barrier: arrived, of all; semaphore: value */
@@ -80,12 +95,16 @@ struct wait_node {
     uint32_t pid, tid;
     const struct snapshot_thread *own; /* NULL: a thread of another process */
     struct system_call call;
-    struct glibc_object object; /* for a pipe or a child, its number is the address */
+    struct glibc_object object; /* for those of the kernel, its number is the address */
+    uint64_t far; /* of a socket: the other end; of a file: the lock in the way */
+    bool open; /* also something else than a process that has the object can end the wait */
+    bool linked; /* a process can open it by its name */
+    char *name, *fact; /* of an object of the kernel; NULL: none */
     bool closed, stuck;
     /* only threads of its process can end the wait; or the thread has exited */
     bool internal;
-    uint32_t *blockers; /* indices of nodes */
-    uint32_t blocker_count;
+    uint32_t *blockers; /* indices of nodes; those at the far end of a socket first */
+    uint32_t blocker_count, far_count;
 };
 
 struct wait_cycle {
@@ -106,15 +125,15 @@ struct wait_for_graph {
     /* No thread of the process can end another one's wait, unless a signal handler does: certain
      * without handlers. */
     bool all_wait, handlers;
-    bool uncertain; /* processes that are not seen here can hold ends of the pipes */
+    bool uncertain; /* processes that are not seen here can have the same objects */
+    uint32_t
+        reopened; /* index of a stuck node with an object that another process can open; or count */
 };
 
 /* stacks: of the threads of the snapshot. */
 void wait_for_graph_build(struct wait_for_graph *graph, const struct snapshot *snapshot,
                           const struct thread_stack *stacks, struct symbolizer *sites);
 void wait_for_graph_free(struct wait_for_graph *graph);
-/* Returns the wait of a call that is not made for a futex: of a pipe, or of a child process. */
-enum wait_kind wait_for_graph_call_kind(const struct system_call *call, uint64_t pipe);
 /* Marks stuck nodes and lists cycles. */
 void wait_for_graph_conclude(struct wait_for_graph *graph);
 /* Returns whether a node waits for a lock with an owner that is not a thread of its process. */

@@ -2,9 +2,11 @@
  * wait-for graph, and why ptrace is refused (clients/snapshot/). */
 #define _GNU_SOURCE
 #include "base/alloc.h"
+#include "clients/snapshot/kernel_object.h"
 #include "clients/snapshot/core_file.h"
 #include "clients/snapshot/proc_file.h"
 #include "clients/snapshot/seized_process.h"
+#include "clients/snapshot/socket_peer.h"
 #include "clients/snapshot/thread_stack.h"
 #include "clients/snapshot/wait_for_graph.h"
 
@@ -17,6 +19,7 @@
 #include <string.h>
 #include <sys/procfs.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
@@ -292,14 +295,74 @@ static void threads_that_all_wait_are_stuck(void **state)
 static void calls_have_kinds(void **state)
 {
     (void)state;
-    assert_int_equal(wait_for_graph_call_kind(&(struct system_call){SYS_read, {0}}, 5),
-                     WAIT_PIPE_READ);
-    assert_int_equal(wait_for_graph_call_kind(&(struct system_call){SYS_write, {0}}, 5),
-                     WAIT_PIPE_WRITE);
-    assert_int_equal(wait_for_graph_call_kind(&(struct system_call){SYS_read, {0}}, 0), WAIT_NONE);
-    assert_int_equal(wait_for_graph_call_kind(&(struct system_call){SYS_waitid, {0}}, 0),
-                     WAIT_CHILD);
-    assert_int_equal(wait_for_graph_call_kind(&(struct system_call){-1, {0}}, 5), WAIT_NONE);
+    struct system_call child = {SYS_waitid, {P_PID, 7}}, none = {-1, {0}},
+                       unknown = {SYS_read, {UINT32_MAX}};
+    assert_int_equal(kernel_object_of(1, &child).kind, WAIT_CHILD);
+    assert_int_equal(kernel_object_of(1, &child).number, 7);
+    assert_int_equal(kernel_object_of(1, &none).kind, WAIT_NONE);
+    assert_int_equal(kernel_object_of(1, &unknown).kind, WAIT_NONE);
+}
+
+static void descriptors_refer_to_objects(void **state)
+{
+    (void)state;
+    uint64_t number;
+    assert_int_equal(proc_text_link("pipe:[71]", &number), DESCRIPTOR_PIPE);
+    assert_int_equal(number, 71);
+    assert_int_equal(proc_text_link("socket:[72]", &number), DESCRIPTOR_SOCKET);
+    assert_int_equal(number, 72);
+    assert_int_equal(proc_text_link("anon_inode:[eventfd]", &number), DESCRIPTOR_EVENTFD);
+    assert_int_equal(number, 0);
+    assert_int_equal(proc_text_link("/tmp/a", &number), DESCRIPTOR_FILE);
+    assert_int_equal(proc_text_link("/dev/null", &number), DESCRIPTOR_NONE);
+    assert_int_equal(proc_text_link("", &number), DESCRIPTOR_NONE);
+    assert_int_equal(proc_text_object("pos:\t0\nino:\t9\n", 13, false), 9);
+    assert_int_equal(proc_text_object("eventfd-id: 0\n", 14, true), 1);
+    assert_int_equal(proc_text_object("pos:\t0\n", 7, false), 0);
+}
+
+static void a_lock_is_the_same_in_both_files(void **state)
+{
+    (void)state;
+    uint64_t inode, request;
+    bool waits;
+    int64_t pid;
+    uint64_t lock =
+        proc_text_lock("3: FLOCK  ADVISORY  WRITE 41 fe:00:88 0 EOF\n", &inode, &waits, &pid);
+    assert_int_equal(inode, 88);
+    assert_int_equal(pid, 41);
+    assert_false(waits);
+    assert_true(lock == proc_text_lock("1: FLOCK  ADVISORY  WRITE 41 fe:00:88 0 EOF", &inode,
+                                       &waits, &pid));
+    request =
+        proc_text_lock("3: -> FLOCK  ADVISORY  WRITE -1 fe:00:88 0 EOF\n", &inode, &waits, &pid);
+    assert_true(waits && request && pid == -1);
+    assert_false(proc_text_lock("3: FLOCK", &inode, &waits, &pid));
+    assert_false(proc_text_lock("", &inode, &waits, &pid));
+}
+
+static void tcp_ends_are_read(void **state)
+{
+    (void)state;
+    struct tcp_end end;
+    assert_true(tcp_end_parse("   1: 0100007F:C5EE 0100007F:B5BB 01 00000010:00000000 04:00000404 "
+                              "00000000     0        0 12 3 0000000034106760\n",
+                              &end));
+    assert_string_equal(end.local, "0100007F:C5EE");
+    assert_int_equal(end.unsent, 16);
+    assert_int_equal(end.inode, 12);
+    assert_true(end.full);
+    assert_true(tcp_end_parse("   0: 0000000000000000FFFF00000100007F:C5EE "
+                              "0000000000000000FFFF00000100007F:B5BB 01 00000000:00000000 "
+                              "00:00000000 00000000 0 0 13 1 0 20 4 30 10 -1",
+                              &end));
+    assert_string_equal(end.remote, "0100007F:B5BB");
+    assert_false(end.full);
+    assert_true(tcp_end_parse("   1: 0100007F:C5EE 0100007F:B5BB 01 00000010:00000000 01:00000404 "
+                              "00000003     0        0 12 3 0000000034106760\n",
+                              &end));
+    assert_true(end.full);
+    assert_false(tcp_end_parse("  sl  local_address rem_address   st tx_queue\n", &end));
 }
 
 /* ---- refusals ---- */
@@ -346,6 +409,9 @@ int main(void)
                                        cmocka_unit_test(stuck_threads_are_found),
                                        cmocka_unit_test(threads_that_all_wait_are_stuck),
                                        cmocka_unit_test(calls_have_kinds),
+                                       cmocka_unit_test(descriptors_refer_to_objects),
+                                       cmocka_unit_test(a_lock_is_the_same_in_both_files),
+                                       cmocka_unit_test(tcp_ends_are_read),
                                        cmocka_unit_test(refusals_name_the_setting)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
