@@ -146,7 +146,7 @@ static GtkWidget *picture_new(struct view *view)
     gtk_paned_set_start_child(GTK_PANED(paned), analysis_pane_new(view, box));
     gtk_paned_set_end_child(GTK_PANED(paned), view->panel);
     int width = view->viewer_settings.width_px;
-    gtk_paned_set_position(GTK_PANED(paned), MAX(width - 345, width * 2 / 3));
+    gtk_paned_set_position(GTK_PANED(paned), MAX(width - 373, width * 3 / 5));
     gtk_paned_set_resize_end_child(GTK_PANED(paned), FALSE);
     gtk_paned_set_shrink_end_child(GTK_PANED(paned), FALSE);
     return paned;
@@ -156,7 +156,7 @@ static void add_style(void)
 {
     GtkCssProvider *provider = gtk_css_provider_new();
     compat_load_css(provider,
-                    ".pages button { padding: 2px 7px; min-width: 0; min-height: 22px; }"
+                    ".pages button { padding: 2px 4px; min-width: 0; min-height: 22px; }"
                     ".pages-along undershoot.left { background: linear-gradient(to right, "
                     "alpha(@theme_fg_color, 0.45), transparent 16px); }"
                     ".pages-along undershoot.right { background: linear-gradient(to left, "
