@@ -276,13 +276,17 @@ static uint64_t state_tracker_build(void *state, struct summary_tree *pyramid, u
     state_tracker_report_late(s, pyramid, known);
     while (known < count && *budget) {
         uint64_t first = known, end = order_point_end(order, first);
-        for (; known <= end; known++) {
-            struct order_event e = order_event(order, known);
+        struct order_event e = order_event(order, first), begin = e;
+        for (;;) {
             if (e.line && e.state == EVENT_ORDERED)
                 state_tracker_apply_event(s, &e);
+            if (++known > end)
+                break;
+            e = order_event(order, known);
         }
         if (s->change_count)
-            state_tracker_report_changes(s, pyramid, event_times_fitted(s->run, first), first);
+            state_tracker_report_changes(s, pyramid, event_times_for_process(s->run, &begin),
+                                         first);
         state_tracker_report_awaits(s, pyramid, first, known);
         *budget -= known - first < *budget ? known - first : *budget;
     }
