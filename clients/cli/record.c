@@ -498,7 +498,8 @@ static const struct argp_option options[] = {
      1},
     {"measure", 'm', "LIST|FILE", 0,
      "what to measure, separated by commas: memory (heap blocks), calls=counts|real|cpu|every "
-     "(functions of a program compiled with -profile), samples=N (functions of any program, by N "
+     "(functions of a program compiled with -profile), calls=libraries (also calls of libraries by "
+     "these), samples=N (functions of any program, by N "
      "samples per second of CPU time), states, metrics, usage, counters (of the processor: cycles, "
      "instructions, cache misses; poet usage), waits, throttle, rate=N (samples per second of "
      "usage); or a file with such a list (docs/config.md); default: metrics, and calls=cpu if "

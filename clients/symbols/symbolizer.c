@@ -437,40 +437,30 @@ static const char *symbol_at(Dwfl_Module *module, uint64_t address, GElf_Off *of
     return dwfl_module_addrinfo(module, address, offset, &symbol, NULL, NULL, NULL);
 }
 
-/* Finds a function of a library as measured code calls it: its name there, and the library. */
-static struct symbol_location find_library(struct symbolizer *sites, uint32_t process,
-                                           uint64_t address)
+/* Returns the name of a library's function as measured code calls it. */
+static const char *library_symbol_at(struct symbolizer_program *program, Dwfl_Module *module,
+                                     uint64_t address)
 {
-    struct symbol_location site = {"", sites->text, "", 0};
-    Dwfl_Module *module = module_at(sites, process, address);
     GElf_Off offset = 0;
-    if (module && !sites->programs[process].libraries)
-        sites->programs[process].libraries = library_symbols_new(sites->programs[process].dwfl);
-    const char *name =
-        module ? library_symbols_name(sites->programs[process].libraries, address) : NULL;
-    name = name || !module ? name : symbol_at(module, address, &offset);
-    site.function = name ? demangle_shorten(name, sites->symbol, sizeof sites->symbol) : "";
-    uint32_t count;
-    const struct module_info *m = symbolizer_module_list(sites, process, &count);
-    snprintf(sites->text, sizeof sites->text, "0x%llx", (unsigned long long)address);
-    for (uint32_t i = 0; i < count; i++)
-        if (address >= m[i].start && address < m[i].end)
-            snprintf(sites->text, sizeof sites->text, "%s", base_name(m[i].path));
-    return site;
+    if (!program->libraries)
+        program->libraries = library_symbols_new(program->dwfl);
+    const char *name = library_symbols_name(program->libraries, address);
+    return name ? name : symbol_at(module, address, &offset);
 }
 
 static struct symbol_location find_call(struct symbolizer *sites, uint32_t process,
                                         uint64_t address, uint8_t which)
 {
     struct symbol_location site = {"", sites->text, "", 0};
-    if (address & FUNCTION_OF_LIBRARY)
-        return find_library(sites, process, address & ~FUNCTION_OF_LIBRARY);
-    Dwfl_Module *module = module_at(sites, process, address);
+    bool library = address & FUNCTION_OF_LIBRARY;
+    Dwfl_Module *module = module_at(sites, process, address &= ~FUNCTION_OF_LIBRARY);
     if (module) {
         GElf_Off offset = 0;
-        struct inline_frames list;
-        const char *symbol = symbol_at(module, address, &offset);
-        find_functions(module, address, symbol && !offset, &list);
+        struct inline_frames list = {0};
+        const char *symbol = library ? library_symbol_at(&sites->programs[process], module, address)
+                                     : symbol_at(module, address, &offset);
+        if (!library)
+            find_functions(module, address, symbol && !offset, &list);
         if (list.count) {
             symbolizer_format_function(sites, &list, which, symbol, &site);
             return site;
@@ -479,14 +469,15 @@ static struct symbol_location find_call(struct symbolizer *sites, uint32_t proce
     }
     uint32_t count;
     const struct module_info *m = symbolizer_module_list(sites, process, &count);
-    for (uint32_t i = 0; i < count; i++, m++) {
-        if (address >= m->start && address < m->end) {
-            snprintf(sites->text, sizeof sites->text, "%s+0x%llx", base_name(m->path),
-                     (unsigned long long)(address - m->bias));
-            return site;
-        }
-    }
     snprintf(sites->text, sizeof sites->text, "0x%llx", (unsigned long long)address);
+    for (uint32_t i = 0; i < count; i++)
+        if (address >= m[i].start && address < m[i].end) {
+            int n = snprintf(sites->text, sizeof sites->text, "%s", base_name(m[i].path));
+            if (!library && (size_t)n < sizeof sites->text)
+                snprintf(sites->text + n, sizeof sites->text - (size_t)n, "+0x%llx",
+                         (unsigned long long)(address - m[i].bias));
+            break;
+        }
     return site;
 }
 

@@ -233,6 +233,22 @@ check "a program that forks" timeout 100 poet record -m samples=997 -o forks.poe
 order_ends forks.poet
 is "a child is sampled" "$(poet calls --json forks.poet | json 'row("in_child").total_ns > 100e6')" true
 
+cat >started.c <<'C'
+#include "burn.h"
+__attribute__((noinline)) static void *burns(void *a) { BURN(100) sink++; return a; }
+void start(void)
+{
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, burns, 0);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+}
+C
+echo 'void start(void); int main(void) { start(); return 0; }' >starts.c
+gcc -O2 -g -shared -fPIC started.c -o libstarted.so && gcc -g starts.c -L. -lstarted -Wl,-rpath,"$PWD" -o starts
+like "it is said how many threads of libraries are not sampled" "$(timeout 100 poet record -m samples=997 -o starts.poet -- ./starts 2>&1)" \
+    'threads started by libraries: 2; not sampled before their first recorded call .*poet record --libraries'
+like "with --libraries they are" "$(timeout 100 poet record --libraries -m samples=997 -o starts.poet -- ./starts 2>&1; poet calls starts.poet)" '^burns '
+
 # ---- options ----
 like "samples and calls exclude each other" "$(poet record -m samples=99,calls -- true 2>&1)" 'samples and calls exclude each other'
 for wrong in samples=0 samples=10001 samples= samples=x; do

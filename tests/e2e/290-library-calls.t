@@ -141,6 +141,53 @@ POET_PROFILE_EXCLUDE=usleep poet record -m calls=libraries -o excluded.poet -- .
 poet calls --json excluded.poet >excluded.json
 is "functions of libraries can be excluded" "$(json 'row("usleep", "read").calls' excluded.json)" 8
 
+POET_PROFILE_INCLUDE=main,usleep poet record -m calls=libraries -o included.poet -- ./plain >/dev/null 2>&1
+is "or be the only ones, with other functions" "$(poet calls --csv --columns function,calls included.poet | tr -d '\r"' | sed '1d; s/ ([^)]*)//' | grep -vE '^(join|create|total)' | sort | paste -sd' ')" \
+    "main,1 usleep,5"
+POET_PROFILE_COUNT_ONLY=usleep poet record -m calls=libraries -o counted.poet -- ./plain >/dev/null 2>&1
+poet calls --json counted.poet | json 'row("usleep") | cells(.calls, .total_ns)' >counted
+is "or only be counted" "$(cat counted)" "5 -"
+
+# ---- vector registers of any width ----
+cat >vectors.c <<'C'
+#include <immintrin.h>
+__attribute__((target("avx2"))) __m256d add_four(__m256d a, __m256d b) { return _mm256_add_pd(a, b); }
+__attribute__((target("avx512f"))) __m512d add_eight(__m512d a, __m512d b) { return _mm512_add_pd(a, b); }
+C
+cat >adds.c <<'C'
+#include <immintrin.h>
+#include <stdio.h>
+__m256d add_four(__m256d a, __m256d b);
+__m512d add_eight(__m512d a, __m512d b);
+__attribute__((target("avx2"))) static void four(double *sum)
+{
+    __m256d s = _mm256_set1_pd(0);
+    for (int i = 0; i < 1000; i++)
+        s = add_four(s, _mm256_set_pd(1, 2, 3, 4));
+    _mm256_storeu_pd(sum, s);
+}
+__attribute__((target("avx512f"))) static void eight(double *sum)
+{
+    __m512d s = _mm512_set1_pd(0);
+    for (int i = 0; i < 1000; i++)
+        s = add_eight(s, _mm512_set_pd(1, 2, 3, 4, 5, 6, 7, 8));
+    _mm512_storeu_pd(sum, s);
+}
+int main(void)
+{
+    double sum[8] = {4000, 0, 0, 1000};
+    if (__builtin_cpu_supports("avx2"))
+        four(sum);
+    printf("%g %g ", sum[0], sum[3]);
+    sum[0] = 8000, sum[7] = 1000;
+    if (__builtin_cpu_supports("avx512f"))
+        eight(sum);
+    printf("%g %g\n", sum[0], sum[7]);
+}
+C
+gcc -O1 -shared -fPIC vectors.c -o libvectors.so && poetcc -profile -g -O1 adds.c -L. -lvectors -Wl,-rpath,"$PWD" -o adds
+is "wide vectors are arguments and results as before" "$(poet record -m calls=libraries -o adds.poet -- ./adds 2>/dev/null)" "4000 1000 8000 1000"
+
 # ---- not asked for ----
 poet record -o none.poet -- ./plain >/dev/null 2>&1
 is "without calls=libraries only the program's own functions are measured" \

@@ -535,6 +535,11 @@ static void lifecycle_start_process(void)
 
 static void lifecycle_print_summary(bool any, bool libraries)
 {
+    if (WANTED_RATE(measurement_wanted_initial()) && libraries)
+        stderr_log_print(
+            "threads started by libraries: %u; not sampled before their first recorded "
+            "call (sample them with: poet record --libraries)",
+            atomic_load(&tracer.threads.untraced));
     if (measurement_wanted_initial() & (WANTED_CALLS | WANTED_SAMPLES(UINT16_MAX))) /* no events */
         return;
     if (!any && !modules_under_record())
@@ -578,7 +583,7 @@ static void lifecycle_stop_process(void)
         modules_rescan();
     replay_hook_process_end(t);
     bool any = atomic_load(&tracer.events.has_any),
-         libraries = atomic_load(&tracer.threads.has_untraced);
+         libraries = atomic_load(&tracer.threads.untraced);
     if (libraries && modules_under_record())
         untraced_use_report(UNTRACED_RUNTIME,
                             "threads started by libraries (trace: poet record --libraries)");

@@ -23,7 +23,6 @@
 #include "clients/libpoet/core/untraced_uses.h"
 #include "clients/libpoet/next_symbol.h"
 #include "clients/libpoet/profile/function_filter.h"
-#include "clients/libpoet/profile/library_imports.h"
 #include "clients/libpoet/unwind/unwind_rules.h"
 #include "wire/message.h"
 #include "wire/program_messages.h"
@@ -345,10 +344,8 @@ static const struct module *module_find_new(struct traced_thread *t, uintptr_t a
     latch_lock(&module_lock);
     bool any = adds != seen_adds;
     latch_unlock(&module_lock);
-    if (any) {
+    if (any)
         dl_iterate_phdr(module_list, t);
-        library_imports_opened();
-    }
     untraced_runtimes_report();
     return module_find(address);
 }

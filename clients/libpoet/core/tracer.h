@@ -134,8 +134,8 @@ struct tracer_threads {
     _Atomic uint32_t running;
     /* that are recorded now; counted by thread_lifetime.c */
     _Atomic unsigned recorded;
-    /* at least one was created by a call that is not recorded; never cleared */
-    _Atomic bool has_untraced;
+    /* how many were created by calls that are not recorded; cleared in a child of fork */
+    _Atomic uint32_t untraced;
 };
 
 /* Events of this process. */

@@ -101,7 +101,7 @@ static int thread_create_start(uintptr_t site, pthread_t *id, const pthread_attr
     real_find();
     if (!site) {
         if (!thread_create_is_traced(wanted))
-            atomic_store(&tracer.threads.has_untraced, true);
+            atomic_fetch_add(&tracer.threads.untraced, 1);
         return foreign_thread_create(id, attributes, thread_create_is_detached(attributes),
                                      wanted->function, wanted->function_c11, wanted->argument);
     }

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/library_imports.h"
 
+#include "clients/libpoet/core/modules.h"
 #include "clients/libpoet/core/stderr_log.h"
 #include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/next_symbol.h"
@@ -36,7 +37,6 @@
 static struct library_object library_objects[OBJECTS_MOST];
 static uint32_t library_object_count;
 static unsigned library_round;
-static bool library_wanted;
 static _Atomic bool library_busy; /* one thread at a time; others leave it to that one */
 /* what cannot be measured: names of functions of which the addresses are used, and how many more */
 static char library_taken[200];
@@ -245,12 +245,20 @@ static void library_imports_look(void)
     library_imports_report();
 }
 
-void library_imports_opened(void)
+static void library_imports_look_alone(void)
 {
-    if (!library_wanted || atomic_exchange(&library_busy, true))
+    if (atomic_exchange(&library_busy, true))
         return;
     library_imports_look();
     atomic_store(&library_busy, false);
+}
+
+/* A function is measured for the first time in a thread. */
+static void library_imports_meet(uintptr_t function)
+{
+    modules_check_function(function);
+    if (!library_object_at(function))
+        library_imports_look_alone();
 }
 
 /* Whether the processor compares return addresses with a stack of its own, which stubs do not
@@ -282,8 +290,8 @@ void library_imports_begin(uint32_t wanted)
         return;
     }
     library_calls_begin(library_find_wide());
-    library_wanted = true;
-    library_imports_opened();
+    library_imports_look_alone();
+    atomic_store(&tracer.profile.on_new_function, library_imports_meet);
 }
 #else
 #include "clients/libpoet/core/stderr_log.h"
@@ -299,6 +307,4 @@ void library_imports_begin(uint32_t wanted)
                               "measured");
 #endif
 }
-
-void library_imports_opened(void) {}
 #endif

@@ -8,10 +8,8 @@
 #pragma GCC visibility push(hidden)
 
 /* Does this for all objects that are loaded, if it is wanted; called once, at the start. wanted:
- * WANTED_ bits of the process. Says what is not measured. */
+ * WANTED_ bits of the process. Says what is not measured. Objects that are
+ * loaded later follow when the first of their measured functions is called. */
 void library_imports_begin(uint32_t wanted);
-/* Does it for objects that were loaded since, if it was done at the start. */
-void library_imports_opened(void);
-
 #pragma GCC visibility pop
 #endif

@@ -289,6 +289,7 @@ void region_forked(struct traced_thread *t)
 {
     struct thread_profile *m = t ? t->profile : NULL;
     atomic_store(&tracer.threads.running, 0);
+    atomic_store(&tracer.threads.untraced, 0);
     frames_forked((uint64_t)(uintptr_t)__builtin_frame_address(0));
     if (t)
         t->profile = NULL;
