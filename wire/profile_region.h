@@ -122,8 +122,19 @@ enum profile_scope {
      * is the start, monotonic clock, ns; 0: always */
     SCOPE_COUNTED,
     /* samples at an instruction, of which `function` is the address, of the function above it */
-    SCOPE_POINT
+    SCOPE_POINT,
+    /* an edge between two basic blocks, outside of the tree: `function` is an address in the block
+     * that is reached, and `site` one in the block before it in the same activation of its
+     * function, 0: there is none, since the function begins, or it is not known. `calls` is how
+     * often it was taken, `concurrent` how often another activation was open then (of edges from
+     * none), `own` the ticks in the block after it without calls that have edges, `real` those in
+     * such calls. Both 0: `calls` is how often edges were taken for which there was no room, and
+     * `own` what BLOCK_COST_TIMES executions of the hook take, which is part of the time in
+     * blocks; 0: that is not known. `function` BLOCK_NONE: how this was measured. */
+    SCOPE_EDGE
 };
+#define BLOCK_COST_TIMES 1024u
+#define BLOCK_NONE 1u
 
 /* Added to the address of a function of a library that measured code calls: it is named by its
  * symbol and its library. */

@@ -7,12 +7,13 @@
 #define TIMED 2u
 #define OPEN 4u
 #define MARKS_BITS 3
-/* The enum profile_scope and flags; SCOPE_COUNTED and SCOPE_POINT have flags of their own. */
+/* The enum profile_scope and flags; SCOPE_COUNTED and those after it have flags of their own. */
 #define SCOPE 3u
 #define SITED 4u /* the call site follows */
 #define COUNTED 8u
 #define SINCE 16u /* the start of counting follows */
 #define POINT 32u
+#define EDGE 64u
 
 static uint64_t decode_time(struct decoder *in)
 {
@@ -56,7 +57,10 @@ static void profile_snapshot_encode_identity(struct encoder *out, const struct s
     encode_varint(out, c->index ? c->index - c->is.parent : 0);
     encode_varint(out, c->index - c->is.lands);
     bool counted = c->is.scope == SCOPE_COUNTED, since = counted && c->is.since_ns;
-    uint32_t scope = counted ? COUNTED : c->is.scope == SCOPE_POINT ? POINT : c->is.scope;
+    uint32_t scope = counted                      ? COUNTED
+                     : c->is.scope == SCOPE_POINT ? POINT
+                     : c->is.scope == SCOPE_EDGE  ? EDGE
+                                                  : c->is.scope;
     encode_varint(out, scope | (c->is.site ? SITED : 0) | (since ? SINCE : 0));
     encode_varint(out, c->is.function);
     if (c->is.site)
@@ -69,14 +73,16 @@ static bool profile_snapshot_decode_identity(struct decoder *in, uint32_t index,
                                              struct snapshot_scope *is)
 {
     uint64_t parent = decode_varint(in), lands = decode_varint(in), marks = decode_varint(in);
-    uint64_t kind = marks & (SCOPE | COUNTED | POINT), scope = kind == COUNTED ? SCOPE_COUNTED
-                                                               : kind == POINT ? SCOPE_POINT
-                                                                               : kind;
+    uint64_t kind = marks & (SCOPE | COUNTED | POINT | EDGE), scope = kind == COUNTED
+                                                                          ? SCOPE_COUNTED
+                                                                      : kind == POINT ? SCOPE_POINT
+                                                                      : kind == EDGE  ? SCOPE_EDGE
+                                                                                      : kind;
     is->function = decode_varint(in);
     is->site = marks & SITED ? decode_varint(in) : 0;
     is->since_ns = marks & SINCE ? decode_time(in) : 0;
     if (parent > index || (index && !parent) || lands > index ||
-        marks > (SCOPE | SITED | COUNTED | SINCE | POINT) || scope > SCOPE_POINT ||
+        marks > (SCOPE | SITED | COUNTED | SINCE | POINT | EDGE) || scope > SCOPE_EDGE ||
         (marks & SINCE && !(marks & COUNTED)))
         decoder_fail(in, "invalid context");
     is->parent = index - (uint32_t)parent;

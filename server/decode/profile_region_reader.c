@@ -131,7 +131,7 @@ static void region_reader_note_context(struct region_reader *region,
     struct snapshot_scope is = {LOOK(c->parent),   LOOK(c->lands), LOOK(c->scope),
                                 LOOK(c->function), LOOK(c->site),  0};
     bool bad_parent = index ? is.parent >= index : is.parent != 0, bad_lands = is.lands > index,
-         bad_scope = is.scope > SCOPE_POINT;
+         bad_scope = is.scope > SCOPE_EDGE;
     uint64_t since = is.scope == SCOPE_COUNTED ? LOOK(c->real) : 0;
     is.since_ns = since <= SNAPSHOT_TIME_MOST ? since : 0;
     is.parent = bad_parent ? 0 : is.parent;

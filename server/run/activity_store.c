@@ -276,7 +276,8 @@ static uint32_t path_of(const struct run *run, const struct call_context_thread 
     t->paths = array_reserve_zeroed(t->paths, &t->path_room, thread->count, sizeof *t->paths);
     for (uint32_t c = 1; c <= context; c++) {
         const struct call_context *is = &thread->items[c];
-        if (t->paths[c] || !is->known || (is->sums.is.scope == SCOPE_WAITED && !is->type))
+        if (t->paths[c] || !is->known || is->sums.is.scope == SCOPE_EDGE ||
+            (is->sums.is.scope == SCOPE_WAITED && !is->type))
             continue;
         uint32_t parent = is->sums.is.parent, above = parent ? t->paths[parent] - 1 : 0;
         if (parent && !t->paths[parent])

@@ -115,6 +115,8 @@ struct call_sums call_profile_for_context(const struct call_context_thread *thre
                                           const struct call_context *c)
 {
     const struct snapshot_context *s = &c->sums;
+    if (s->is.scope == SCOPE_EDGE) /* its time is that of functions */
+        return (struct call_sums){0};
     bool counted = s->is.scope == SCOPE_COUNTED, lands = s->is.lands == s->index && !counted,
          ended = s->least_ns != UINT64_MAX;
     struct call_sums sums = {
@@ -228,6 +230,8 @@ static void call_profile_add_context(struct call_profile *calls,
                                      const uint32_t *scopes, uint32_t *nodes, bool reentered)
 {
     const struct call_context *c = &thread->items[index];
+    if (c->sums.is.scope == SCOPE_EDGE)
+        return;
     uint32_t exit_ps = thread->head.exit_ps, parent = c->sums.is.parent;
     struct call_sums sums = call_profile_for_context(thread, c);
     uint32_t function = function_of(calls, scopes[index]);

@@ -79,6 +79,10 @@ void call_stack_end_ignored(struct thread_profile *m);
 uint32_t context_tree_find(struct thread_profile *m, uint32_t parent, uint64_t function,
                            uint64_t site, uint32_t scope);
 
+/* Makes the context of an edge between two basic blocks, outside of the tree. Returns 0 if there is
+ * no room. */
+uint32_t context_tree_add_edge(struct thread_profile *m, uint64_t from, uint64_t to);
+
 static inline _Atomic uint32_t *context_tree_cached(struct thread_profile *m, uint32_t parent,
                                                     uint64_t function, uint64_t site)
 {

@@ -67,8 +67,9 @@ static uint32_t context_tree_add(struct thread_profile *m, uint32_t parent, uint
     new->function = function;
     new->site = site;
     new->scope = scope;
-    new->lands = scope == SCOPE_OTHER ? c : context_tree_outermost(m, c);
-    new->first = new->lands == c ? context_tree_first(m, c) : c;
+    bool apart = scope == SCOPE_OTHER || scope == SCOPE_EDGE;
+    new->lands = apart ? c : context_tree_outermost(m, c);
+    new->first = new->lands == c &&scope != SCOPE_EDGE ? context_tree_first(m, c) : c;
     if (scope == SCOPE_COUNTED)
         sum_set(&new->real, throttle_since(function));
     sum_set(&new->real_least, UINT64_MAX);
@@ -76,6 +77,8 @@ static uint32_t context_tree_add(struct thread_profile *m, uint32_t parent, uint
     uint32_t count = atomic_load(&m->head->contexts);
     while (count <= c && !atomic_compare_exchange_weak(&m->head->contexts, &count, c + 1))
         ;
+    if (scope == SCOPE_EDGE)
+        return c; /* found by block_counts.c */
     uint32_t *first = &context_tree_get(m, parent)->child;
     new->sibling = __atomic_load_n(first, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(first, &new->sibling, c, true, __ATOMIC_RELEASE,
@@ -138,5 +141,15 @@ uint32_t context_tree_find(struct thread_profile *m, uint32_t parent, uint64_t f
                               ? context_tree_cached_counted(m, parent, function, site)
                               : context_tree_cached(m, parent, function, site),
                           c, memory_order_relaxed);
+    return c;
+}
+
+uint32_t context_tree_add_edge(struct thread_profile *m, uint64_t from, uint64_t to)
+{
+    uint32_t c = context_tree_add(m, 0, to, from, SCOPE_EDGE, REGION_CONTEXTS - OTHERS);
+    void (*meet)(uintptr_t) =
+        atomic_load_explicit(&tracer.profile.on_new_function, memory_order_relaxed);
+    if (meet && to > BLOCK_NONE)
+        meet((uintptr_t)to);
     return c;
 }

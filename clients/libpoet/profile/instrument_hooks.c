@@ -7,6 +7,7 @@
 #include "clients/libpoet/core/modules.h"
 #include "clients/libpoet/core/foreign_threads.h"
 #include "clients/libpoet/core/tracer.h"
+#include "clients/libpoet/profile/block_counts.h"
 #include "clients/libpoet/profile/call_stack.h"
 #include "clients/libpoet/profile/region_owner.h"
 #include "clients/libpoet/profile/count_fast_path.h"
@@ -72,6 +73,8 @@ OUT_OF_LINE void instrument_enter_slow(void *function, void *site, uint64_t stac
 static __attribute__((noinline)) void
 instrument_enter_timed(void *function, void *site, struct thread_profile *m, uint32_t wanted)
 {
+    if (UNLIKELY(m->blocks))
+        block_counts_enter(m, (uint64_t)(uintptr_t)function);
     call_stack_function_enter(m, wanted, (uint64_t)(uintptr_t)function, (uint64_t)(uintptr_t)site,
                               SCOPE_FUNCTION, STACK);
 }
@@ -104,13 +107,25 @@ OUT_OF_LINE void instrument_exit_slow(void *function, void *site, uint64_t stack
     others_exit(function, site);
 }
 
+OUT_OF_LINE void instrument_exit_blocks(struct thread_profile *m, uint32_t wanted, uint64_t of,
+                                        uint64_t stack)
+{
+    block_counts_exit_begin(m, of);
+    call_stack_function_exit(m, wanted, of, stack);
+    block_counts_exit_end(m);
+}
+
 __attribute__((weak)) HOOK void __cyg_profile_func_exit(void *function, void *site)
 {
     const struct traced_thread *t = thread_mine;
     uint64_t of = (uint64_t)(uintptr_t)function;
     if (UNLIKELY(others_exit))
         instrument_exit_slow(function, site, STACK);
-    else if (t && t->profile && !fast_path_exit(t->profile, of))
+    else if (!t || !t->profile || fast_path_exit(t->profile, of))
+        return;
+    else if (UNLIKELY(t->profile->blocks))
+        instrument_exit_blocks(t->profile, instrument_wanted(t), of, STACK);
+    else
         call_stack_function_exit(t->profile, instrument_wanted(t), of, STACK);
 }
 

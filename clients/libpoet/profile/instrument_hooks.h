@@ -35,7 +35,8 @@ static inline struct thread_profile *instrument_get_measured(struct traced_threa
     return LIKELY(t->profile) ? t->profile : instrument_first_call(t);
 }
 
-/* Returns those of the calling thread, which may have no line yet. */
+/* Returns the measurements of the calling thread, and sets *wanted, also of one that has no line
+ * yet; NULL if nothing is measured. */
 struct thread_profile *instrument_measured_thread(uint32_t *wanted);
 
 /* Mark the beginning of a wait, at an event of that type and site (0: not known), and its end. */

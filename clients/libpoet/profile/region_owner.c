@@ -13,6 +13,7 @@
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/profile/calibration.h"
 #include "clients/libpoet/profile/activity.h"
+#include "clients/libpoet/profile/block_counts.h"
 #include "clients/libpoet/profile/call_log.h"
 #include "clients/libpoet/profile/call_stack.h"
 #include "clients/libpoet/profile/library_slots.h"
@@ -281,6 +282,7 @@ void region_end(struct traced_thread *t)
     region_quit(t);
     activity_end(m);
     call_log_leave(m);
+    block_counts_end(m);
     library_slots_end_thread();
     munmap(m->head, REGION_MAP_BYTES);
 }
@@ -297,6 +299,7 @@ void region_forked(struct traced_thread *t)
         return;
     activity_end(m);
     call_log_forked(m);
+    block_counts_end(m);
     mmap(m->head, REGION_MAP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
          -1, 0);
 }

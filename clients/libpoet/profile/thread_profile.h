@@ -42,6 +42,7 @@ struct cpu_gap_anchor {
 
 struct coroutine_calls;
 struct thread_sampling;
+struct block_counts;
 
 struct activity_step {
     uint64_t ticks;
@@ -98,6 +99,7 @@ struct thread_profile {
     _Atomic uint32_t firsts[FIRST_CONTEXTS]; /* of each function */
     _Atomic uint32_t other; /* context of SCOPE_OTHER; 0: there is none */
     _Atomic uint32_t others[OTHER_CONTEXTS]; /* below it, of each function */
+    struct block_counts *blocks; /* of basic blocks; NULL: none was reached (block_counts.c) */
     struct thread_sampling *sampling; /* NULL: calls are measured (sampling.c) */
 };
 

@@ -116,7 +116,7 @@ static void overlaps_end_thread(struct overlaps *o)
     const struct call_context_thread *of = &o->view->run->contexts.threads[o->next];
     struct overlaps_thread *t = &o->threads[o->next];
     for (size_t i = 1; i < of->count; i++)
-        if (t->calls[i] != of->items[i].sums.calls) {
+        if (of->items[i].sums.is.scope != SCOPE_EDGE && t->calls[i] != of->items[i].sums.calls) {
             t->concurrent[i] = of->items[i].sums.concurrent;
             o->whole = false;
         }

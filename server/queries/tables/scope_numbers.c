@@ -36,7 +36,8 @@ uint32_t *scope_numbers_of(struct scope_numbers *scopes, const struct run *run,
     uint32_t *numbers = xcalloc(thread->count + 1, sizeof *numbers);
     for (size_t i = 1; i < thread->count; i++) {
         const struct snapshot_scope *is = &thread->items[i].sums.is;
-        numbers[i] = is->scope == SCOPE_POINT
+        numbers[i] = is->scope == SCOPE_EDGE ? 0
+                     : is->scope == SCOPE_POINT
                          ? numbers[is->parent]
                          : scope_numbers_of_context(scopes, run, thread, &thread->items[i]);
     }

@@ -244,6 +244,8 @@ static void add_thread(struct source_work *w, const struct call_context_thread *
     struct call_profile calls = {0};
     uint32_t *spots = xcalloc(thread->count, sizeof *spots);
     for (uint32_t i = 1; i < thread->count; i++) {
+        if (thread->items[i].sums.is.scope == SCOPE_EDGE)
+            continue;
         spots[i] = spot_of(w, thread, i);
         add_own(w, thread, i);
     }
