@@ -96,6 +96,8 @@ enum {
     OPTION_CASES,
     OPTION_WITH,
     OPTION_BLOCKS,
+    OPTION_LOOPS,
+    OPTION_BASIC_BLOCKS,
     OPTION_PER_THREAD,
     OPTION_SUGGEST,
     OPTION_WALL,
@@ -142,6 +144,12 @@ static const struct argp_option options[] = {
     {"blocks", OPTION_BLOCKS, "FUNCTION", 0,
      "time per block between the calls a function makes, by call path or (--by function) in all",
      1},
+    {"loops", OPTION_LOOPS, NULL, 0,
+     "loops: how often each was entered, its iterations and its time (needs poetcc "
+     "-profile=loops); --by thread: for each thread",
+     1},
+    {"basic-blocks", OPTION_BASIC_BLOCKS, NULL, 0,
+     "basic blocks: how often each was reached, and its time (needs poetcc -profile=loops)", 1},
     {"per-thread", OPTION_PER_THREAD, "COLUMN", OPTION_ARG_OPTIONAL,
      "one column per thread: self time, or another COLUMN (calls, total, cpu)", 1},
     {"files", OPTION_FILES, NULL, 0,
@@ -182,6 +190,8 @@ static const struct option_row calls_rows[] = {
     OPTION_STORES_CONSTANT(OPTION_WITH, struct calls_options, what, "overlap"),
     OPTION_STORES(OPTION_BLOCKS, struct calls_options, with),
     OPTION_STORES_CONSTANT(OPTION_BLOCKS, struct calls_options, what, "blocks"),
+    OPTION_STORES_CONSTANT(OPTION_LOOPS, struct calls_options, what, "loops"),
+    OPTION_STORES_CONSTANT(OPTION_BASIC_BLOCKS, struct calls_options, what, "basic_blocks"),
     OPTION_STORES_CONSTANT(OPTION_CASES, struct calls_options, what, "seq_conc"),
     OPTION_STORES_CONSTANT(OPTION_ELAPSED, struct calls_options, what, "overlap"),
     OPTION_SETS(OPTION_RAW, struct calls_options, tables.raw),
@@ -361,6 +371,11 @@ static int calls_run(const struct command *command, int argc, char **argv)
         return status;
     if (w.format)
         return calls_run_source(&w, argc, argv, first, calls_convert_profile);
+    bool loops = strcmp(w.what, "loops") == 0;
+    if (loops || strcmp(w.what, "basic_blocks") == 0)
+        return table_output_command(
+            &w.tables, argc, argv, first,
+            &(struct table_section){.make = loops ? calls_make_loops : calls_make_basic_blocks}, 1);
     if (strcmp(w.what, "calls") != 0)
         return calls_run_source(&w, argc, argv, first, calls_show_function);
     bool grouped = call_groups_is_grouping(w.tables.by);

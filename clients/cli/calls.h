@@ -1,4 +1,5 @@
-/* The parts of poet calls: functions by thread, and call tables in the formats of other tools. */
+/* The parts of poet calls: functions by thread, loops, call tables in the formats of other
+ * tools. */
 #ifndef CLIENTS_CLI_CALLS_H
 #define CLIENTS_CLI_CALLS_H
 
@@ -13,6 +14,15 @@
  * _ns). Returns an exit status, after reporting errors. The caller frees the table in any case. */
 int calls_by_thread_make(const struct table_settings *tables, const char *column,
                          struct command_source *subject, struct result_table *table);
+
+/* ---- loops and basic blocks ---- */
+
+/* Request the counted basic blocks, and make the table of loops, or of the blocks; return an exit
+ * status, after reporting errors. The caller frees the table in any case. */
+int calls_make_loops(const struct table_settings *tables, struct command_source *subject,
+                     struct result_table *table);
+int calls_make_basic_blocks(const struct table_settings *tables, struct command_source *subject,
+                            struct result_table *table);
 
 /* ---- profile formats ---- */
 
