@@ -96,9 +96,9 @@ static uintptr_t library_call_end(uintptr_t returns)
     return back;
 }
 
-void library_calls_begin(uint32_t wide_mask)
+void library_calls_begin(uint32_t wide_mask, bool probes)
 {
-    library_stubs_begin(library_call_begin, library_call_end, wide_mask);
+    library_stubs_begin(library_call_begin, library_call_end, wide_mask, probes);
 }
 #endif
 

@@ -17,8 +17,9 @@ struct library_import {
 /* Adds an import, and returns its stub; 0: there are too many. wide: its arguments or its result
  * may be in vector registers of more than 16 bytes. */
 uintptr_t library_call_add(const struct library_import *import, bool wide);
-/* Must be called before any stub. wide_mask: as in library_stubs.h. */
-void library_calls_begin(uint32_t wide_mask);
+/* Must be called before any stub. wide_mask, probes: as in
+ * library_stubs.h. */
+void library_calls_begin(uint32_t wide_mask, bool probes);
 
 #pragma GCC visibility pop
 #endif

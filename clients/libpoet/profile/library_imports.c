@@ -270,14 +270,22 @@ static bool library_has_shadow_stack(void)
     return shadow != 0;
 }
 
-/* SSE, AVX and AVX-512, if the system saves them. */
+/* SSE, AVX and the upper halves of AVX-512, if the system saves them: those of other components
+ * have no arguments. */
 static uint32_t library_find_wide(void)
 {
     uint32_t a, b, c, d, low, high;
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_AVX))
         return 0;
     __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    return low & 4 ? low & 0xe6 : 0;
+    return low & 4 ? low & 0x46 : 0;
+}
+
+/* Whether XGETBV tells which state components are in use. */
+static bool library_can_probe(void)
+{
+    uint32_t a, b, c, d;
+    return __get_cpuid_count(13, 1, &a, &b, &c, &d) && a & 4;
 }
 
 void library_imports_begin(uint32_t wanted)
@@ -289,7 +297,7 @@ void library_imports_begin(uint32_t wanted)
                               "this program has; calls of libraries are not measured");
         return;
     }
-    library_calls_begin(library_find_wide());
+    library_calls_begin(library_find_wide(), library_can_probe());
     library_imports_look_alone();
     atomic_store(&tracer.profile.on_new_function, library_imports_meet);
 }

@@ -18,6 +18,7 @@
 static USED struct library_slot library_slots[LIBRARY_SLOTS];
 static USED uint8_t library_import_wide[LIBRARY_IMPORTS];
 static USED uint32_t library_wide_mask;
+static USED uint32_t library_wide_unused; /* the processor tells which of them are in use */
 static USED struct {
     library_begin *begin;
     library_end *end;
@@ -56,6 +57,16 @@ static USED struct {
     "movq %rdx, 568(%rsp)\n"                                                                       \
     "movl library_wide_mask(%rip), %eax\n"                                                         \
     "xsave64 (%rsp)\n"
+/* Continues at 4 if they are all narrow now: XGETBV with 1, where the components of SSE always
+ * count. */
+#define WIDE_PROBE                                                                                 \
+    "cmpl $0, library_wide_unused(%rip)\n"                                                         \
+    "je 3f\n"                                                                                      \
+    "movl $1, %ecx\n"                                                                              \
+    "xgetbv\n"                                                                                     \
+    "testl $0x44, %eax\n"                                                                          \
+    "je 4b\n"                                                                                      \
+    "3:\n"
 #define WIDE_RESTORE                                                                               \
     "movl library_wide_mask(%rip), %eax\n"                                                         \
     "xorl %edx, %edx\n"                                                                            \
@@ -95,10 +106,11 @@ static USED struct {
     "leaq library_import_wide(%rip), %rax\n"                                                       \
     "cmpb $0, (%rax,%rdi)\n"                                                                       \
     "jne 1f\n"                                                                                     \
+    "4:\n"                                                                                         \
     "call *library_hooks(%rip)\n"                                                                  \
     "movq %rax, %r11\n"                                                                            \
     "jmp 2f\n"                                                                                     \
-    "1:\n" WIDE_SAVE "call *library_hooks(%rip)\n"                                                 \
+    "1:\n" WIDE_PROBE WIDE_SAVE "call *library_hooks(%rip)\n"                                      \
     "movq %rax, %r11\n" WIDE_RESTORE "movq %rbp, %rsp\n"                                           \
     "andq $-16, %rsp\n"                                                                            \
     "subq $192, %rsp\n"                                                                            \
@@ -172,12 +184,13 @@ static USED struct {
     "leaq library_slots(%rip), %rax\n"                                                             \
     "testb $2, 8(%rax,%rcx)\n" /* SLOT_WIDE */                                                     \
     "jne 1f\n"                                                                                     \
+    "4:\n"                                                                                         \
     "call *library_hooks+8(%rip)\n"                                                                \
     "movq %rax, %r11\n"                                                                            \
     "movaps 16(%rsp), %xmm0\n"                                                                     \
     "movaps 32(%rsp), %xmm1\n"                                                                     \
     "jmp 2f\n"                                                                                     \
-    "1:\n" WIDE_SAVE "call *library_hooks+8(%rip)\n"                                               \
+    "1:\n" WIDE_PROBE WIDE_SAVE "call *library_hooks+8(%rip)\n"                                    \
     "movq %rax, %r11\n" WIDE_RESTORE "movq %rbp, %rsp\n"                                           \
     "andq $-16, %rsp\n"                                                                            \
     "subq $48, %rsp\n"                                                                             \
@@ -211,8 +224,9 @@ static USED struct {
 __asm__(".pushsection .text.library_stubs,\"ax\",@progbits\n" STUBS ".balign 64\n" ENTER RETURNS
         ".balign 64\n" LEAVE UNWOUND ".popsection\n");
 
-void library_stubs_begin(library_begin *begin, library_end *end, uint32_t wide_mask)
+void library_stubs_begin(library_begin *begin, library_end *end, uint32_t wide_mask, bool probes)
 {
+    library_wide_unused = probes;
     library_hooks.begin = begin;
     library_hooks.end = end;
     library_wide_mask = wide_mask;
