@@ -424,8 +424,13 @@ static void sync_ops_feed_once(struct sync_ops *ops, const struct order_event *e
     struct sync_ops_waiting *t = &ops->waits[e->thread];
     bool runs = look && look->has_about && look->about == OCCUPANCY_ACTIVE,
          found = look && !look->has_about && !look->waits && t->asked == line;
-    op.is = SYNC_OP_ACQUIRE;
     op.lock = line;
+    op.is = SYNC_OP_REQUEST;
+    op.timed = true; /* a thread that runs the initializer waits for no other one */
+    if (runs)
+        sync_ops_feed_op(ops, op);
+    op.is = SYNC_OP_ACQUIRE;
+    op.timed = false;
     if (runs || found)
         sync_ops_feed_op(ops, op);
     if (found || (look && look->has_about && look->about == OCCUPANCY_OUT)) {
