@@ -74,6 +74,8 @@ struct loop_table_builder {
 
 /* ---- the graph ---- */
 
+#define LINE_BYTES 16u
+
 /* Names a block, when it is new. (The address is behind the call of the hook.) */
 static uint32_t loop_table_node(struct loop_table_builder *b, struct table_place place)
 {
@@ -86,8 +88,8 @@ static uint32_t loop_table_node(struct loop_table_builder *b, struct table_place
         symbolize_outer(b->names->sites, place.process, place.address - 1);
     n->function = xstrdup(outer.function);
     struct symbol_location is = symbolize(b->names->sites, place.process, place.address - 1);
-    if (!is.line) /* clang gives the call none */
-        is = symbolize(b->names->sites, place.process, place.address);
+    for (unsigned i = 0; i < LINE_BYTES && !is.line; i++) /* clang gives the call none */
+        is = symbolize(b->names->sites, place.process, place.address + i);
     n->inlined = xstrdup(is.function);
     n->file = xstrdup(is.line ? is.path : "");
     n->line = is.line;
@@ -470,10 +472,12 @@ static void loop_table_add_notes(struct loop_table_builder *b)
                              "these are not shown",
                              irreducible));
     if (b->unknown)
-        ARRAY_PUSH(t->notes, t->note_count,
-                   xstrdup("some blocks were reached from blocks that are not known (signal "
-                           "handlers on another stack, coroutines, counting that began later): "
-                           "entries and iterations can be as many more (column unknown)"));
+        ARRAY_PUSH(
+            t->notes, t->note_count,
+            xstrdup("some blocks were reached from blocks that are not known (signal "
+                    "handlers on another stack, coroutines, recursion deeper than 131072 calls, "
+                    "counting that began later): "
+                    "entries and iterations can be as many more (column unknown)"));
     if (b->untested)
         ARRAY_PUSH(t->notes, t->note_count,
                    xstrdup("the iterations of loops without debug information (-g) are not known "

@@ -242,6 +242,126 @@ for compiler in $compilers; do
     parts "$compiler" "-O2 -fno-unroll-loops"
     is "$compiler: inlined" "$(sums parts.json "fill, inlined in inlining")" "1 40"
 done
+
+# the time in a handler is none of the loop that it interrupts, wherever that is: here mostly in the hook
+cat >ticking.c <<'C'
+#include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
+static volatile int handled;
+static volatile long steps;
+static void handler(int number)
+{
+    (void)number;
+    usleep(1000);
+    handled++;
+}
+static void until(void)
+{
+    while (handled < 60)
+        steps++;
+}
+int main(void)
+{
+    struct itimerval tick = {{0, 3000}, {0, 3000}};
+    struct sigaction action = {.sa_handler = handler};
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &tick, NULL);
+    until();
+    return 0;
+}
+C
+poetcc -profile=loops -g -O0 ticking.c -o ticking && timeout 60 poet record -o ticking.poet -- ./ticking
+order_ends ticking.poet
+function_ns=$(poet calls --json ticking.poet | json 'rows | select(.function | tostring | test("until")) | .total_ns')
+is "the time of an interrupted loop is part of that of its function" "$(poet calls --loops --json ticking.poet |
+    json "rows | select(.function == \"until\") | .self_ns + .called_ns <= 1.02 * $function_ns and .self_ns > 0")" true
+like "no number is impossible" "$(poet calls --json ticking.poet | grep -c 'counters decreased')" '^0$'
+
+# calls that end without returning, and more than the stack of a thread orders
+cat >leaving.cc <<'C'
+#include <csetjmp>
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+#define FUNCTION __attribute__((noinline)) static
+static volatile int sink, handled;
+FUNCTION void thrower(int i)
+{
+    if (i % 3 == 0)
+        throw std::runtime_error("third");
+    sink = sink + 1;
+}
+FUNCTION void catching(int n)
+{
+    for (int i = 0; i < n; i++) {
+        try {
+            thrower(i);
+        } catch (const std::exception &) {
+            sink = sink - 1;
+        }
+    }
+}
+static jmp_buf place;
+FUNCTION void jumper(int i)
+{
+    for (int k = 0; k < 2; k++)
+        sink = sink + 1;
+    if (i % 5 == 0)
+        longjmp(place, 1);
+}
+FUNCTION void jumping(int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!setjmp(place))
+            jumper(i);
+}
+FUNCTION int deep(int n)
+{
+    for (int i = 0; i < 2; i++)
+        sink = sink + 1;
+    return n ? deep(n - 1) + 1 : 0;
+}
+static void handler(int)
+{
+    for (int i = 0; i < 4; i++)
+        handled = handled + 1;
+}
+FUNCTION void interrupted(int n)
+{
+    for (int i = 0; i < n; i++)
+        raise(SIGUSR1);
+}
+int main()
+{
+    catching(100);
+    jumping(50);
+    deep(20000);
+    stack_t stack = {};
+    stack.ss_sp = malloc(1 << 16);
+    stack.ss_size = 1 << 16;
+    sigaltstack(&stack, nullptr);
+    struct sigaction action = {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_ONSTACK;
+    sigaction(SIGUSR1, &action, nullptr);
+    interrupted(20);
+}
+C
+for compiler in $compilers; do
+    case $compiler in gcc) export CXX=g++ ;; *) export CXX=$compiler++ ;; esac
+    poetcc++ -profile=loops -g -O0 leaving.cc -o leaving || { not_ok "$CXX compiles"; continue; }
+    timeout 60 poet record -o leaving.poet -- ./leaving
+    order_ends leaving.poet
+    poet calls --loops --json leaving.poet >leaving.json
+    is "$CXX: exceptions" "$(sums leaving.json catching)" "1 100"
+    # (gcc has the way back to setjmp as a loop, too)
+    is "$CXX: jumps" "$(sums leaving.json jumping | cut -d, -f1) $(sums leaving.json jumper)" "1 50 50 100"
+    is "$CXX: deep recursion" "$(sums leaving.json deep)" "20001 40002"
+    is "$CXX: a handler on another stack" "$(sums leaving.json handler) $(sums leaving.json interrupted)" "20 80 1 20"
+    is "$CXX: no count is uncertain" "$(json '[rows | .unknown] | add' leaving.json)" 0
+done
+unset CXX
 like "as text" "$(poet calls --loops --sort iterations parts.poet | sed -n 3p)" '^work +parts.c:[0-9-]+ +1 +2 +1234 +617.000 '
 like "as CSV" "$(poet calls --loops --csv --columns function,iterations parts.poet)" '^work,1234'
 is "the functions are measured, too" "$(poet calls --json parts.poet | json 'rows | select(.function | tostring | test("work")) | .calls')" 2

@@ -1,5 +1,5 @@
-/* Loops of control flow graphs (clients/connection/block_graph.h), in small ones with known loops and
- * in random ones, where the blocks of each loop are found by a search without its header. */
+/* Loops of control flow graphs (clients/connection/block_graph.h), in small ones with known loops,
+ * and in random ones, where the blocks of each loop are found by a search without its header. */
 #include "base/alloc.h"
 #include "clients/connection/block_graph.h"
 #include "tests/unit/unit.h"

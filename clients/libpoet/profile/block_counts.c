@@ -1,9 +1,7 @@
 /* Basic blocks: edges and activations that were not met before, and the time in blocks.
  *
  * All of it is async-signal-safe: handlers that interrupt it leave the frames as they found them, a
- * slot is reserved before it is filled, and each number is changed by one instruction. A handler
- * that interrupts it between two readings of the clock can have its time counted twice, in the
- * block that it interrupted. */
+ * slot is reserved before it is filled, and each number is changed by one instruction. */
 #define _GNU_SOURCE
 #include "clients/libpoet/profile/block_counts.h"
 
@@ -110,8 +108,7 @@ void block_counts_exit_begin(struct thread_profile *m, uint64_t function)
 
 void block_counts_exit_end(struct thread_profile *m)
 {
-    m->blocks->since = thread_profile_ticks(m);
-    m->blocks->last = block_frame_top(m->blocks)->edge;
+    block_counts_charge(m, block_frame_top(m->blocks)->edge);
 }
 
 /* ---- begin and end ---- */

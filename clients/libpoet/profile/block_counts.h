@@ -10,7 +10,7 @@
 
 #include "clients/libpoet/profile/thread_profile.h"
 
-#define BLOCK_FRAMES 16384u
+#define BLOCK_FRAMES (1u << 17)
 #define BLOCK_EDGES (1u << 17) /* slots; at most half of them are used */
 
 #pragma GCC visibility push(hidden)
@@ -84,14 +84,36 @@ static inline struct block_frame *block_frame_top(struct block_counts *b)
     return &b->frames[b->depth - 1];
 }
 
-/* Adds the time since then to the block in which it passed. */
+/* Replaces a time in one instruction, so that a handler in between is noticed; returns whether it
+ * was as expected. */
+static inline bool block_counts_replace(uint64_t *time, uint64_t expected, uint64_t now)
+{
+#if defined(__x86_64__)
+    bool was;
+    __asm__ volatile("cmpxchgq %3, %0"
+                     : "+m"(*time), "=@ccz"(was), "+a"(expected)
+                     : "r"(now)
+                     : "memory");
+    return was;
+#else
+    return __atomic_compare_exchange_n(time, &expected, now, false, __ATOMIC_RELAXED,
+                                       __ATOMIC_RELAXED);
+#endif
+}
+
+/* Adds the time since then to the block in which it passed. A handler in between has counted the
+ * time before it. */
 static inline void block_counts_charge(struct thread_profile *m, uint32_t next)
 {
     struct block_counts *b = m->blocks;
-    uint64_t since = b->since, now = thread_profile_ticks(m);
-    uint32_t last = b->last;
-    b->since = now;
-    b->last = next;
+    uint64_t since, now;
+    uint32_t last;
+    do {
+        since = __atomic_load_n(&b->since, __ATOMIC_RELAXED);
+        last = __atomic_load_n(&b->last, __ATOMIC_RELAXED);
+        now = thread_profile_ticks(m);
+    } while (UNLIKELY(!block_counts_replace(&b->since, since, now)));
+    __atomic_store_n(&b->last, next, __ATOMIC_RELAXED);
     if (LIKELY(last && (int64_t)(now - since) > 0))
         sum_add(&contexts_of(m)[last].own, now - since);
 }
