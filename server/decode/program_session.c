@@ -177,38 +177,60 @@ static uint64_t shape_last_on_a(const struct event_shape *shape, uint64_t first)
     return next - 1;
 }
 
+/* Sets all members but thread, site and about, one by one: to clear the whole first takes longer
+ * than all else that is done here. */
+static inline void session_begin_arrival(const struct program_session *session, struct arrival *to,
+                                         const struct ring_slot *slot, uint32_t line,
+                                         uint64_t number)
+{
+    to->at.line = line;
+    to->at.number = number;
+    to->type = 0;
+    to->time_ns = (int64_t)(slot->time_ns - session->run->clock.start_ns);
+    to->partners = NULL;
+    to->partner_count = 0;
+    to->batch = session->batch;
+    to->group_size = 0;
+    to->relation = RELATION_NONE;
+    to->closes = to->keyed = to->stream = to->sends = false;
+    to->doubt = (uint8_t)SLOT_DOUBT_OF(slot->flags);
+    to->waits = 0;
+    to->after[0] = (struct event_id){0, 0};
+    to->after[1] = (struct event_id){0, 0};
+    to->key[0] = to->key[1] = 0;
+}
+
+/* Takes over the arrival, with what is the same in all steps; own: the thread's line.  Each step
+ * sets what differs; an arrival that was just written is not copied, which would wait for that. */
 static void accept_compound(struct program_session *session, struct thread_state *state,
-                            const struct ring_slot *slot, struct arrival base)
+                            const struct ring_slot *slot, uint32_t own, struct arrival *on_a)
 {
     const struct event_shape *shape = session->shapes[slot->shape - SHAPE_COMPOUND];
-    struct event_id a = {base.at.line, slot->number_a},
-                    b = {program_session_line(session, slot->line_b), slot->number_b};
+    uint32_t about = on_a->about;
+    struct arrival on_b;
+    session_begin_arrival(session, &on_b, slot, program_session_line(session, slot->line_b),
+                          slot->number_b);
+    on_b.thread = own;
+    on_b.site = on_a->site;
+    uint64_t last = slot->flags & SLOT_CLOSES ? shape_last_on_a(shape, slot->number_a) : 0;
+    on_a->partners = &on_b.at;
+    on_b.partners = &on_a->at;
     for (unsigned i = 0; i < shape->count; i++) {
         const struct shape_step *step = &shape->steps[i];
-        struct arrival on_a = base, on_b = base;
-        on_a.type = step->type_a ? session->types[step->type_a] : 0;
+        bool paired = step->type_a && step->type_b;
+        on_a->type = step->type_a ? session->types[step->type_a] : 0;
         on_b.type = step->type_b ? session->types[step->type_b] : 0;
-        on_a.at = a;
-        on_b.at = b;
-        on_a.closes =
-            slot->flags & SLOT_CLOSES && a.number == shape_last_on_a(shape, slot->number_a);
-        if (step->type_a && step->type_b) {
-            on_a.relation = on_b.relation = RELATION_SYNC;
-            on_a.partners = &b;
-            on_b.partners = &a;
-            on_a.partner_count = on_b.partner_count = 1;
-            on_a.about = on_b.about = 0;
-            accept_point(session, state, &on_a, &on_b);
-        } else if (step->type_a) {
-            on_a.about = step->flags & STEP_ABOUT_B ? b.line : base.about;
-            accept_point(session, state, &on_a, NULL);
-        } else {
-            on_b.about = step->flags & STEP_ABOUT_A ? a.line : base.about;
-            accept_point(session, state, &on_b, NULL);
-        }
-        base.doubt = UNTRACED_NONE; /* what follows is after it */
-        a.number += step->type_a != 0;
-        b.number += step->type_b != 0;
+        on_a->closes = last && on_a->at.number == last;
+        on_a->relation = on_b.relation = paired ? RELATION_SYNC : RELATION_NONE;
+        on_a->partner_count = on_b.partner_count = paired;
+        on_a->about = paired ? 0 : step->flags & STEP_ABOUT_B ? on_b.at.line : about;
+        on_b.about = paired ? 0 : step->flags & STEP_ABOUT_A ? on_a->at.line : about;
+        on_a->after[0] = (struct event_id){0, 0};
+        on_b.after[0] = (struct event_id){0, 0};
+        accept_point(session, state, step->type_a ? on_a : &on_b, paired ? &on_b : NULL);
+        on_a->doubt = on_b.doubt = UNTRACED_NONE; /* what follows is after it */
+        on_a->at.number += step->type_a != 0;
+        on_b.at.number += step->type_b != 0;
     }
 }
 
@@ -249,39 +271,40 @@ static struct event_id *keys_of(const struct ring_slot *slot, size_t *count)
     return NULL;
 }
 
+/* Takes over the arrival, with what is the same in all records. */
 static bool accept_single(struct program_session *session, struct thread_state *state,
-                          const struct ring_slot *slot, struct arrival base, const char **why)
+                          const struct ring_slot *slot, struct arrival *base, const char **why)
 {
     struct event_id *partners = NULL;
     size_t count = 0;
     bool ok = true;
-    base.type = session->types[slot->shape];
-    base.relation = slot->flags & SLOT_RELATION;
-    base.closes = slot->flags & SLOT_CLOSES;
-    base.sends = slot->flags & SLOT_SENDS && base.relation == RELATION_RECEIVE;
-    if (base.relation >= RELATION_COUNT) {
+    base->type = session->types[slot->shape];
+    base->relation = slot->flags & SLOT_RELATION;
+    base->closes = slot->flags & SLOT_CLOSES;
+    base->sends = slot->flags & SLOT_SENDS && base->relation == RELATION_RECEIVE;
+    if (base->relation >= RELATION_COUNT) {
         *why = "a slot has a relation that does not exist";
         return false;
     }
-    if (base.relation == RELATION_GROUP && (slot->count == 0 || slot->count > LIMIT_GROUP)) {
+    if (base->relation == RELATION_GROUP && (slot->count == 0 || slot->count > LIMIT_GROUP)) {
         *why = "a group has no members or too many";
         return false;
     }
-    if ((slot->flags & SLOT_KEYED) || base.relation == RELATION_GROUP) {
-        base.keyed = true;
-        base.key[0] = slot->key;
-        base.key[1] = slot->number_b;
-        base.group_size = slot->count;
-        base.stream = slot->flags & SLOT_STREAM &&
-                      (base.relation == RELATION_SEND || base.relation == RELATION_RECEIVE);
-        if (base.relation == RELATION_RECEIVE && !base.stream && slot->flags & SLOT_PARTNERS) {
+    if ((slot->flags & SLOT_KEYED) || base->relation == RELATION_GROUP) {
+        base->keyed = true;
+        base->key[0] = slot->key;
+        base->key[1] = slot->number_b;
+        base->group_size = slot->count;
+        base->stream = slot->flags & SLOT_STREAM &&
+                       (base->relation == RELATION_SEND || base->relation == RELATION_RECEIVE);
+        if (base->relation == RELATION_RECEIVE && !base->stream && slot->flags & SLOT_PARTNERS) {
             partners = keys_of(slot, &count);
             ok = partners != NULL;
             if (!ok)
                 *why = "a slot has keys of a broken size";
         }
-    } else if (base.relation == RELATION_SYNC || base.relation == RELATION_RECEIVE ||
-               base.relation == RELATION_ORDER) {
+    } else if (base->relation == RELATION_SYNC || base->relation == RELATION_RECEIVE ||
+               base->relation == RELATION_ORDER) {
         partners = xmalloc((1 + slot->payload_bytes / 16) * sizeof *partners);
         partners[count++] =
             (struct event_id){program_session_line(session, slot->line_b), slot->number_b};
@@ -290,13 +313,13 @@ static bool accept_single(struct program_session *session, struct thread_state *
             ok = read_partners(session, slot, partners, &count);
         if (!ok)
             *why = "a slot has a partner on no line";
-        if (ok && base.relation == RELATION_ORDER)
-            base.after[1] = partners[0];
+        if (ok && base->relation == RELATION_ORDER)
+            base->after[1] = partners[0];
     }
-    base.partners = partners;
-    base.partner_count = (uint32_t)count;
+    base->partners = partners;
+    base->partner_count = (uint32_t)count;
     if (ok)
-        accept_point(session, state, &base, NULL);
+        accept_point(session, state, base, NULL);
     free(partners);
     return ok;
 }
@@ -326,13 +349,12 @@ static bool accept_record(struct program_session *session, struct thread_state *
         return false;
     }
     uint32_t own = program_session_line(session, thread);
-    struct arrival base = {.at = {program_session_line(session, slot->line_a), slot->number_a},
-                           .about = program_session_line(session, slot->about),
-                           .thread = own,
-                           .site = session_site(session, own, slot),
-                           .time_ns = (int64_t)(slot->time_ns - session->run->clock.start_ns),
-                           .batch = session->batch,
-                           .doubt = (uint8_t)SLOT_DOUBT_OF(slot->flags)};
+    struct arrival base;
+    session_begin_arrival(session, &base, slot, program_session_line(session, slot->line_a),
+                          slot->number_a);
+    base.about = program_session_line(session, slot->about);
+    base.thread = own;
+    base.site = session_site(session, own, slot);
     session->run->generation++;
     if (session->high_count && session_refers_to_others(session, slot)) {
         *why = "records events on a line of another program";
@@ -353,10 +375,10 @@ static bool accept_record(struct program_session *session, struct thread_state *
     if (slot->flags & SLOT_TEXT && !session->stale)
         add_payload_text(session, slot, base.at);
     if (slot->shape >= SHAPE_COMPOUND) {
-        accept_compound(session, state, slot, base);
+        accept_compound(session, state, slot, own, &base);
         return true;
     }
-    return accept_single(session, state, slot, base, why);
+    return accept_single(session, state, slot, &base, why);
 }
 
 static void session_step(struct program_session *session, size_t slots);

@@ -163,27 +163,32 @@ static inline void get_like(struct slot_codec *p, uint64_t news[WORDS])
     news[NUMBER_B] = slot_codec_get_bytes(p, lengths >> 6);
 }
 
+/* Stores each word that changes once, and last: wider loads of what was just stored in parts would
+ * wait for it. */
 static inline void get_slot(struct slot_previous_words *likes, struct slot_codec *p,
                             struct ring_slot *slot)
 {
-    uint64_t news[WORDS] = {0};
+    uint64_t news[WORDS];
     unsigned tag = (unsigned)slot_codec_get_bytes(p, 1);
-    if (tag & WHOLE)
-        get_whole(p, news);
-    else
-        get_like(p, news);
-    p->broken |= tag >= 2 * WHOLE;
     uint64_t *words = slot_codec_previous_words(likes, tag & (LIKES - 1));
-    likes->time += slot_codec_zigzag_decode(news[TIME]);
-    words[TIME] = likes->time;
-    words[NUMBER_A] += slot_codec_zigzag_decode(news[NUMBER_A]);
-    words[NUMBER_B] += slot_codec_zigzag_decode(news[NUMBER_B]);
-    words[0] ^= news[0];
-    words[2] ^= news[2];
-    words[3] ^= news[3];
-    words[6] ^= news[6];
-    words[7] ^= news[7];
+    p->broken |= tag >= 2 * WHOLE;
+    if (tag & WHOLE) {
+        get_whole(p, news);
+        words[0] ^= news[0];
+        words[2] ^= news[2];
+        words[3] ^= news[3];
+        words[6] ^= news[6];
+        words[7] ^= news[7];
+    } else {
+        get_like(p, news);
+    }
+    uint64_t a = words[NUMBER_A] + slot_codec_zigzag_decode(news[NUMBER_A]),
+             b = words[NUMBER_B] + slot_codec_zigzag_decode(news[NUMBER_B]);
     memcpy(slot, words, sizeof *slot);
+    likes->time += slot_codec_zigzag_decode(news[TIME]);
+    slot->time_ns = likes->time;
+    slot->number_a = words[NUMBER_A] = a;
+    slot->number_b = words[NUMBER_B] = b;
 }
 
 static bool get_slots(struct slot_codec p, struct ring_slot *slots, size_t count)

@@ -110,15 +110,18 @@ static enum block_field pack_gather_word(uint64_t *words, const struct log_block
     return f;
 }
 
-/* Writes the words into rows; bits that are already set in the same bytes are kept. */
+/* Writes the words into rows; bits that are already set in the same bytes are kept.  Every other
+ * row first: words of neighbors overlap, and a load of what was just stored in part waits. */
 static void write_words(uint8_t *to, uint32_t row_bytes, const uint64_t *words, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++, to += row_bytes) {
-        uint64_t word;
-        memcpy(&word, to, sizeof word);
-        word |= words[i];
-        memcpy(to, &word, sizeof word);
-    }
+    for (uint32_t odd = 0; odd < 2; odd++)
+        for (uint32_t i = odd; i < count; i += 2) {
+            uint8_t *at = to + (size_t)i * row_bytes;
+            uint64_t word;
+            memcpy(&word, at, sizeof word);
+            word |= words[i];
+            memcpy(at, &word, sizeof word);
+        }
 }
 
 static void pack_rows(uint8_t *to, uint32_t row_bytes, const struct log_block *rows,

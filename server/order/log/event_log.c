@@ -222,7 +222,7 @@ static void note_neighbours(struct order *order, const struct order_event *event
         line->dense = true;
         return;
     }
-    uint32_t other = block_line_of(log_get(order, event->point, FIELD_LINE));
+    uint32_t other = order->log.newest_line;
     add_neighbour(order, line, other);
     line_touch(order, other);
     add_neighbour(order, line_get(order, other), event->line);
@@ -292,6 +292,7 @@ void log_append(struct order *order, const struct order_event *event, const uint
     }
     if (event->state == EVENT_ORDERED)
         note_neighbours(order, event, edges, lines);
+    order->log.newest_line = event->line;
     position_list_append(&line->positions, &order->nodes, position);
     line->last = position;
     line->delivered = event->number;

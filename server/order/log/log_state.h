@@ -84,6 +84,7 @@ struct event_log {
     struct block_cache cache;
     struct unreadable_blocks unreadable;
     uint64_t partners_lost;
+    uint32_t newest_line; /* of the newest event, while its point is appended */
     uint64_t point_spread_ns; /* the greatest time between two members of a point */
 };
 

@@ -33,19 +33,23 @@ static uint64_t position_list_low_bits(unsigned width)
 
 static uint64_t node_put(struct position_cache *nodes, const uint64_t *values)
 {
-    uint8_t bytes[NODE_HEAD + POSITION_LIST_NODE * 8 + 8] = {0};
+    uint8_t bytes[NODE_HEAD + POSITION_LIST_NODE * 8 + 8], *to = bytes + NODE_HEAD;
     uint64_t span = values[POSITION_LIST_NODE - 1] - values[0];
     unsigned width = span ? 64 - (unsigned)__builtin_clzll(span) : 0;
     if (width > 57)
         width = 64; /* a wider number could span nine bytes */
     memcpy(bytes, values, 8);
     bytes[8] = (uint8_t)width;
+    /* what does not fill a byte is kept here: to load it again would wait for the store */
+    uint64_t rest = 0;
+    unsigned bits = 0;
     for (size_t i = 0; i < POSITION_LIST_NODE; i++) {
-        size_t bit = i * width;
-        uint64_t word;
-        memcpy(&word, bytes + NODE_HEAD + bit / 8, 8);
-        word |= (values[i] - values[0]) << (bit % 8);
-        memcpy(bytes + NODE_HEAD + bit / 8, &word, 8);
+        rest |= (values[i] - values[0]) << bits;
+        memcpy(to, &rest, 8);
+        bits += width;
+        to += bits / 8;
+        rest = bits < 64 ? rest >> (bits & ~7u) : 0;
+        bits %= 8;
     }
     return nodes->shelf.put(nodes->shelf.context, bytes,
                             NODE_HEAD + ((size_t)POSITION_LIST_NODE * width + 7) / 8);
