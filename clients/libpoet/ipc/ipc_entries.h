@@ -11,7 +11,7 @@
 #pragma GCC visibility push(hidden)
 
 #define API __attribute__((visibility("default")))
-#define SITE poet_return_address(__builtin_return_address(0))
+#define SITE ((const char *)poet_return_address(__builtin_return_address(0)) - 1)
 #define LOAD(p) __atomic_load_n(p, __ATOMIC_SEQ_CST)
 #define STORE(p, v) __atomic_store_n(p, v, __ATOMIC_SEQ_CST)
 

@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-#define SITE __builtin_extract_return_addr(__builtin_return_address(0))
+#define SITE ((const char *)__builtin_extract_return_addr(__builtin_return_address(0)) - 1)
 #define API __attribute__((visibility("default")))
 
 extern bool mpi_tracing;  /* between MPI_Init and MPI_Finalize of a traced program */
