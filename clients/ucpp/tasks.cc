@@ -25,18 +25,58 @@ static bool task_is_main(const uBaseTask &task)
 
 /* ---- switches ---- */
 
+struct processor_name {
+    processor_name *next;
+    const uProcessor *processor;
+    char name[32];
+};
+
+static const char *processor_number(processor_name *p)
+{
+    static unsigned count;
+    snprintf(p->name, sizeof p->name, "processor %u",
+             __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
+    return p->name;
+}
+
+/* Returns the name of the processor that runs tasks now; nullptr: there is no memory. With -multi
+ * it is the kernel thread, else one for which that runs tasks; then a processor that is made where
+ * another one was has the number of that. */
+static const char *processor_name_now()
+{
+#ifdef __U_MULTI__
+    static __thread processor_name own;
+    return *own.name ? own.name : processor_number(&own);
+#else
+    static processor_name *newest;
+    processor_name *p = newest;
+    while (p && p->processor != &uThisProcessor())
+        p = p->next;
+    if (p)
+        return p->name;
+    p = static_cast<processor_name *>(memory_get(sizeof *p));
+    if (!p)
+        return nullptr;
+    p->processor = &uThisProcessor();
+    p->next = newest;
+    newest = p;
+    return processor_number(p);
+#endif
+}
+
 static void task_announce_processor()
 {
-    static unsigned processors;
-    static __thread char name[32];
-    static __thread const uCluster *announced;
+    static __thread const uProcessor *announced;
+    static __thread const uCluster *announced_cluster;
+    const uProcessor *processor = &uThisProcessor();
     const uCluster *cluster = &uThisCluster();
-    if (announced == cluster)
+    if (announced == processor && announced_cluster == cluster)
         return;
-    if (!*name)
-        snprintf(name, sizeof name, "processor %u",
-                 __atomic_add_fetch(&processors, 1, __ATOMIC_RELAXED));
-    announced = cluster;
+    const char *name = processor_name_now();
+    if (!name)
+        return;
+    announced = processor;
+    announced_cluster = cluster;
     poet_worker_thread(name, cluster->getName());
 }
 

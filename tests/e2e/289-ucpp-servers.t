@@ -1,7 +1,7 @@
 #!/bin/bash
 # A task that accepts calls which no task is left to make: all that wait for it will never resume, and the diagnosis says so,
 # with the accept statement's place; of tasks of examples/ucpp and of real µC++. While a task is left that can call, nothing
-# is concluded. Kernel threads that a runtime ends are none of the program's.
+# is concluded. Processors that a program makes are told apart, and their kernel threads, which the runtime ends, left out.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1 XDG_CACHE_HOME=$PWD/cache
 
@@ -90,9 +90,10 @@ int main()
 }
 C
 cat >clusters.cc <<'C'
+static volatile int ready; // east's processor is the first that runs a task
 _Task Mover {
     uCluster &to;
-    void main() { migrate(to); yield(); }
+    void main() { migrate(to); yield(); ready = 1; }
   public:
     Mover(uCluster &to) : to(to) {}
 };
@@ -100,7 +101,10 @@ int main()
 {
     uCluster east("east"), west("west");
     uProcessor p(east), q(west);
-    Mover a(east), b(west);
+    Mover a(east);
+    while (ready < 1)
+        uBaseTask::yield();
+    Mover b(west);
 }
 C
 for kernel in -nodebug -debug "-multi -nodebug" "-multi -debug"; do
@@ -119,5 +123,7 @@ for kernel in -nodebug -debug "-multi -nodebug" "-multi -debug"; do
     until_true finished clusters.poet
     is "$kernel: and no event of their kernel threads" "$(poet check clusters.poet | sed 's/: [0-9]* events//') $(poet dump clusters.poet | grep -c ' join ')" \
         "clusters.poet: OK 0"
+    is "$kernel: each processor has its cluster" "$(poet states --by processor clusters.poet | awk '$2 ~ /^[0-9]+$/ && $3 !~ /:/ { print $1, $2, $3 }' | sort | paste -sd,)" \
+        "processor 1 userCluster,processor 2 east,processor 3 west"
 done
 done_testing
