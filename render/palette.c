@@ -49,11 +49,15 @@ static void palette_hatch(cairo_t *cr, unsigned state, cairo_rectangle_t box)
     cairo_stroke(cr);
 }
 
+bool palette_is_hatched(unsigned state, bool grey)
+{
+    return grey ? entries[state].gray.hatched : entries[state].hatched;
+}
+
 void palette_fill(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box)
 {
-    const struct palette_entry *e = &entries[state];
     palette_set_color(cr, palette_color(state, grey));
-    if (!(grey ? e->gray.hatched : e->hatched)) {
+    if (!palette_is_hatched(state, grey)) {
         cairo_fill(cr);
         return;
     }

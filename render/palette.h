@@ -22,6 +22,7 @@ enum {
 
 struct target_color palette_color(unsigned state, bool grey);
 
+bool palette_is_hatched(unsigned state, bool grey);
 /* Fills the path in the style of a state; the lines of a hatched box continue in the next box. */
 void palette_fill(cairo_t *cr, unsigned state, bool grey, cairo_rectangle_t box);
 /* Fills the path in the style of a state of an overview, in which all work looks alike. */

@@ -241,14 +241,9 @@ static void band_rows_draw_intervals(struct view *view, cairo_t *cr, const struc
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
     float *shares = band_rows_state_shares(view, band, width);
-    for (int x = (int)viewport_names_px(&view->viewport); x < width;) {
-        int end = x + 1;
-        while (end < width && state_interval_same_pixels(shares, x, end))
-            end++;
-        state_interval_paint_shares(cr, shares + (size_t)x * THREAD_STATES_DRAWN, x, y, end - x,
-                                    BAND_PX, theme.grey);
-        x = end;
-    }
+    int first = (int)viewport_names_px(&view->viewport);
+    state_interval_paint_row(cr, shares + (size_t)first * THREAD_STATES_DRAWN, width - first,
+                             (cairo_rectangle_t){first, y, width - first, BAND_PX}, theme.grey);
     g_free(shares);
 }
 

@@ -186,10 +186,11 @@ static void lock_details_paint_row(const struct lock_details *d, cairo_t *cr, ui
                 shares, width, s->waits ? THREAD_STATE_BLOCKED : THREAD_STATE_RUNNING,
                 (double)(s->from_ns - from) * scale, (double)(s->to_ns - from) * scale);
     }
-    for (int x = 0; some && x < width; x++)
-        state_interval_paint_shares(cr, shares + (size_t)x * THREAD_STATES_DRAWN, NAMES_PX + x,
-                                    (int)row * ROW_PX + (ROW_PX - BAND_PX) / 2.0, 1, BAND_PX,
-                                    d->view->viewer_settings.look.grey);
+    double y = (int)row * ROW_PX + (ROW_PX - BAND_PX) / 2.0;
+    if (some)
+        state_interval_paint_row(cr, shares, width,
+                                 (cairo_rectangle_t){NAMES_PX, y, width, BAND_PX},
+                                 d->view->viewer_settings.look.grey);
     g_free(shares);
 }
 

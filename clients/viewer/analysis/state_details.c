@@ -184,9 +184,9 @@ static void state_details_paint_bands(const struct state_details *d, cairo_t *cr
             state_interval_add_share(
                 shares, width, spell.state, state_details_x(spell.from_ns, from, to, width),
                 state_details_x(spell.from_ns + spell.took_ns, from, to, width));
-    for (int x = 0; some && x < width; x++)
-        state_interval_paint_shares(cr, shares + (size_t)x * THREAD_STATES_DRAWN, x, 0, 1, BAND_PX,
-                                    d->view->viewer_settings.look.grey);
+    if (some)
+        state_interval_paint_row(cr, shares, width, (cairo_rectangle_t){0, 0, width, BAND_PX},
+                                 d->view->viewer_settings.look.grey);
     g_free(shares);
 }
 

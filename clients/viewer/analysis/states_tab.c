@@ -69,21 +69,17 @@ static void draw_row(struct view *view, cairo_t *cr, const struct state_bands *l
                      double y)
 {
     const struct state_bands *s = &view->overview.strip;
-    double names = viewport_names_px(&view->viewport), wide = overview_width_px(view) / s->pixels;
+    double names = viewport_names_px(&view->viewport);
     float *all = g_new(float, (size_t)s->pixels *THREAD_STATES_DRAWN);
     for (uint32_t i = 0; i < s->pixels; i++)
         overview_states_states_at(lives, s, row, i, all + (size_t)i * THREAD_STATES_DRAWN);
     char *name = overview_label(view, row);
     draw_name(view, cr, name, y, names);
     g_free(name);
-    for (uint32_t i = 0, end; i < s->pixels; i = end) {
-        for (end = i + 1; end < s->pixels && state_interval_same_pixels(all, (int)i, (int)end);)
-            end++;
-        double x = round(names + i * wide);
-        state_interval_paint_shares(cr, all + (size_t)i * THREAD_STATES_DRAWN, x,
-                                    y + (ROW_PX - BAND_PX) / 2.0, round(names + end * wide) - x,
-                                    BAND_PX, view->viewer_settings.look.grey);
-    }
+    state_interval_paint_row(
+        cr, all, (int)s->pixels,
+        (cairo_rectangle_t){names, y + (ROW_PX - BAND_PX) / 2.0, overview_width_px(view), BAND_PX},
+        view->viewer_settings.look.grey);
     g_free(all);
 }
 
