@@ -406,10 +406,11 @@ static const struct argp argp = {
         "instrumentation overhead; total: including callees; concurrent: calls that started while "
         "other threads ran (an upper bound without calls=every); INCOMPLETE: not all calls "
         "returned.  With calls=libraries, calls of functions of libraries are measured, too, and "
-        "named with their library.  Self times and the time outside functions add up to the lifetimes of the threads.  A row is a "
-        "function (--by function), a call path (--by path, --tree), a thread and its functions "
-        "(--by thread), a worker thread, cluster or CPU and its functions (--by processor, "
-        "cluster, cpu; needs calls=every), a source file or a category (--by file, category).  "
+        "named with their library.  Self times and the time outside functions add up to the "
+        "lifetimes of the threads.  A row is a function (--by function), a call path (--by path, "
+        "--tree), a thread and its functions (--by thread), a worker thread, cluster or CPU and "
+        "its functions (--by processor, cluster, cpu; needs calls=every), a source file or a "
+        "category (--by file, category).  "
         "--tree -o FILE.pdf draws an icicle graph.  A part of the run (--from, --to) is covered "
         "from profile snapshot to profile snapshot.",
     .children = tables_children};

@@ -38,7 +38,7 @@ int proc_text_access(const char *text, size_t size);
 /* Returns the number of the inode there, or of the eventfd, plus one; 0: not said. */
 uint64_t proc_text_object(const char *text, size_t size, bool eventfd);
 
-/* What a descriptor refers to. Files are all that have a name. */
+/* Descriptors are of these types, by what they refer to. Files are all that have a name. */
 enum descriptor_type {
     DESCRIPTOR_NONE,
     DESCRIPTOR_PIPE,

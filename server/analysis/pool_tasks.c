@@ -16,13 +16,13 @@
 #define POOL_RELEASES 8u /* last releases that are kept of a thread */
 #define POOL_CASES 10000u
 
-struct pool {
+struct task_pool {
     uint32_t object, place;
     struct sync_op *waits; /* the last one of each of its threads */
     uint32_t count;
 };
 
-struct pool_thread {
+struct task_pool_thread {
     uint32_t line;
     struct sync_op put; /* its last signal; thread 0: none, or it waited since */
     uint64_t asked; /* its last request */
@@ -48,10 +48,10 @@ struct pool_case {
 };
 
 struct pool_tasks {
-    struct pool *pools;
+    struct task_pool *pools;
     size_t pool_count, pool_room;
     struct map pool_of; /* object and call site -> 1 + index */
-    struct pool_thread *threads;
+    struct task_pool_thread *threads;
     size_t thread_count, thread_room;
     struct map thread_of; /* line -> 1 + index */
     struct map lock_of; /* condition variable -> 1 + its lock */
@@ -64,19 +64,19 @@ struct pool_tasks {
     size_t case_count, case_room;
 };
 
-static struct pool_thread *pool_thread_of(struct pool_tasks *p, uint32_t line)
+static struct task_pool_thread *pool_thread_of(struct pool_tasks *p, uint32_t line)
 {
     return MAP_ITEM(&p->thread_of, line, 0, p->threads, p->thread_count, p->thread_room,
-                    (struct pool_thread){.line = line});
+                    (struct task_pool_thread){.line = line});
 }
 
 /* ---- what threads do ---- */
 
 static void pool_add_wait(struct pool_tasks *p, const struct sync_op *op)
 {
-    struct pool *pool =
+    struct task_pool *pool =
         MAP_ITEM(&p->pool_of, op->about, op->place, p->pools, p->pool_count, p->pool_room,
-                 (struct pool){.object = op->about, .place = op->place});
+                 (struct task_pool){.object = op->about, .place = op->place});
     uint32_t i = 0;
     while (i < pool->count && pool->waits[i].thread != op->thread)
         i++;
@@ -86,7 +86,7 @@ static void pool_add_wait(struct pool_tasks *p, const struct sync_op *op)
         ARRAY_PUSH(pool->waits, pool->count, *op);
 }
 
-static void pool_add_put(struct pool_tasks *p, struct pool_thread *t, const struct sync_op *op)
+static void pool_add_put(struct pool_tasks *p, struct task_pool_thread *t, const struct sync_op *op)
 {
     bool follows = t->batch.object == op->about && t->sections <= 1 && !t->waited;
     t->batch.count = follows ? t->batch.count + 1 : 1;
@@ -102,13 +102,13 @@ static void pool_add_put(struct pool_tasks *p, struct pool_thread *t, const stru
         b->most = t->batch.count;
 }
 
-static void pool_add_release(struct pool_thread *t, const struct sync_op *op)
+static void pool_add_release(struct task_pool_thread *t, const struct sync_op *op)
 {
     t->releases[t->release_count++ % POOL_RELEASES] = (struct pool_release){op->lock, op->position};
 }
 
 /* Returns the first release of a lock by a thread after an event, of those that are kept. */
-static struct pool_release pool_first_release(const struct pool_thread *t, uint32_t lock,
+static struct pool_release pool_first_release(const struct task_pool_thread *t, uint32_t lock,
                                               uint64_t after)
 {
     struct pool_release first = {.position = NO_POSITION};
@@ -122,7 +122,7 @@ static struct pool_release pool_first_release(const struct pool_thread *t, uint3
 /* Notes a wait after a signal, if another thread ended it that took work meanwhile. */
 static void pool_end_wait(struct pool_tasks *p, uint32_t index, const struct sync_op *op)
 {
-    struct pool_thread *t = &p->threads[index];
+    struct task_pool_thread *t = &p->threads[index];
     if (!t->waited)
         t->wait = op->began;
     t->waited = true;
@@ -147,7 +147,7 @@ static void pool_end_wait(struct pool_tasks *p, uint32_t index, const struct syn
 static void pool_tasks_feed(void *predictor, const struct sync_op *op)
 {
     struct pool_tasks *p = predictor;
-    struct pool_thread *t = pool_thread_of(p, op->thread);
+    struct task_pool_thread *t = pool_thread_of(p, op->thread);
     switch ((int)op->is) {
     case SYNC_OP_REQUEST:
         t->asked = op->position;
@@ -175,7 +175,7 @@ static void pool_tasks_feed(void *predictor, const struct sync_op *op)
 
 /* ---- findings ---- */
 
-static const struct sync_op *pool_find_thread(const struct pool *pool, uint32_t thread)
+static const struct sync_op *pool_find_thread(const struct task_pool *pool, uint32_t thread)
 {
     for (uint32_t i = 0; i < pool->count; i++)
         if (pool->waits[i].thread == thread)
@@ -184,7 +184,7 @@ static const struct sync_op *pool_find_thread(const struct pool *pool, uint32_t 
 }
 
 /* Returns how many tasks other threads may have submitted that were not over. */
-static uint32_t pool_submissions(const struct pool_tasks *p, const struct pool *pool)
+static uint32_t pool_submissions(const struct pool_tasks *p, const struct task_pool *pool)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < p->batch_count; i++)
@@ -193,13 +193,13 @@ static uint32_t pool_submissions(const struct pool_tasks *p, const struct pool *
     return count;
 }
 
-static bool pool_has_case(const struct pool *pool, const struct pool_case *c)
+static bool pool_has_case(const struct task_pool *pool, const struct pool_case *c)
 {
     return c->put.about == pool->object && c->end.place != pool->place &&
            pool_find_thread(pool, c->put.thread) && pool_find_thread(pool, c->end.sender);
 }
 
-static void pool_add_finding(const struct pool_tasks *p, const struct pool *pool,
+static void pool_add_finding(const struct pool_tasks *p, const struct task_pool *pool,
                              const struct pool_case *c, struct findings *findings)
 {
     struct finding *one = findings_add(findings, FINDING_NESTED_TASK);
@@ -220,7 +220,7 @@ static bool pool_tasks_step(void *predictor, struct findings *findings, uint64_t
 {
     const struct pool_tasks *p = predictor;
     for (size_t i = 0; i < p->pool_count; i++) {
-        const struct pool *pool = &p->pools[i];
+        const struct task_pool *pool = &p->pools[i];
         const struct pool_case *first = NULL;
         uint32_t times = 0;
         for (size_t k = 0; k < p->case_count && pool->count > 1; k++)

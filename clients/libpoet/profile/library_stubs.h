@@ -41,7 +41,7 @@ typedef uintptr_t library_end(uintptr_t place);
 /* wide_mask: state components of the processor that vector registers of more than 16 bytes belong
  * to; 0: there are none. probes: XGETBV tells which are in use. */
 void library_stubs_begin(library_begin *begin, library_end *end, uint32_t wide_mask, bool probes);
-/* Whether such registers may be arguments or the result of an import. */
+/* Says whether such registers may be arguments or the result of an import. */
 void library_stub_set_wide(uint32_t import, bool wide);
 bool library_stub_is_wide(uint32_t import);
 
