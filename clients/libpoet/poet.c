@@ -6,6 +6,7 @@
 #include "clients/libpoet/core/message_queue.h"
 #include "clients/libpoet/core/message_text.h"
 #include "clients/libpoet/core/record.h"
+#include "clients/libpoet/core/ring_slots.h"
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/trace_line.h"
@@ -389,9 +390,40 @@ static uint16_t poet_get_doubt(unsigned flags)
                                        : 0;
 }
 
+/* Records a message without a key. */
+static poet_event_t poet_record_message(struct traced_thread *t, const poet_record_t *record,
+                                        uintptr_t site)
+{
+    bool receives = record->flags & POET_RECEIVE;
+    size_t count = receives ? record->send_count : 0;
+    struct wire_partner *more =
+        receives == (count > 0) ? poet_partners_buffer(t, count ? count - 1 : 0) : NULL;
+    uint32_t n = 0;
+    if (!more)
+        return none;
+    busy_begin(t);
+    for (size_t i = 1; i < count && n < MOST_PARTNERS; i++)
+        more[n++] = (struct wire_partner){record->sends[i].line, 0, record->sends[i].number};
+    struct record r = {.shape = record->type,
+                       .flags = (uint16_t)((receives ? RELATION_RECEIVE : RELATION_SEND) |
+                                           (n ? SLOT_PARTNERS : 0) | poet_get_doubt(record->flags)),
+                       .about = record->about,
+                       .site = site,
+                       .began = record->began,
+                       .payload = more,
+                       .payload_bytes = n * (uint32_t)sizeof *more};
+    if (receives)
+        r.partner = (struct event_id){record->sends[0].line, record->sends[0].number};
+    poet_event_t event = poet_record_single_by(t, record->line, r);
+    busy_end(t);
+    return event;
+}
+
 poet_event_t poet_record(const poet_record_t *record)
 {
     struct traced_thread *t = thread_recording();
+    if (t && record->flags & POET_BY_EVENT)
+        return poet_record_message(t, record, record->site ? (uintptr_t)record->site : SITE);
     if (t && record->other)
         return poet_record_pair_flagged(t, trace_line_by_code(t, record->line), record->type,
                                         trace_line_by_code(t, record->other), record->other_type,
@@ -444,6 +476,16 @@ uint64_t poet_time(void)
 {
     const struct traced_thread *t = thread_recording();
     return t ? record_time(t) : 0;
+}
+
+void poet_position(poet_position_t *position)
+{
+    struct traced_thread *t = thread_self();
+    struct event_id last = t && !t->busy ? ring_slots_last(t) : (struct event_id){0, 0};
+    *position = (poet_position_t){
+        .thread = t ? trace_line_index(t->own) : 0,
+        .lifetime = atomic_load_explicit(&tracer.lifetime.number, memory_order_relaxed),
+        .last = {last.line, last.number}};
 }
 
 void poet_environment(const char *name)

@@ -182,6 +182,8 @@ poet_event_t poet_barrier_event(poet_line_t line, poet_type_t type, uint64_t hig
 #define POET_TOGETHER                                                                              \
     0x1000u /* with `asked`: the same call reports this event and the thread's next one, too */
 #define POET_WAITS 0x2000u /* the thread has to wait: its call stack is recorded */
+/* with SEND or RECEIVE: of a message without a key; a receive names the sends by event */
+#define POET_BY_EVENT 0x4000u
 typedef struct {
     poet_line_t line; /* 0: where the thread is */
     poet_line_t about;
@@ -200,11 +202,23 @@ typedef struct {
          * as a text; 0: none. At most one key */
         got;
     uint64_t began; /* single events: when it happened, as poet_time() returned it; 0: now */
+    const poet_event_t *sends; /* RECEIVE by event: at least one, */
+    size_t send_count; /* and at most 4096; more are ignored */
 } poet_record_t;
 poet_event_t poet_record(const poet_record_t *record);
 /* Returns the current time in the unit of the calling thread's records; 0: it is not
  * recorded. */
 uint64_t poet_time(void);
+
+/* The position of the calling thread in its order: for libraries that find out which of
+ * its events others are after. Lines and events are valid in one lifetime. */
+typedef struct {
+    poet_line_t thread; /* its own line, or that of the task as which it acts; 0: none yet */
+    uint32_t lifetime; /* number of the connection to a server; 0: not traced */
+    poet_event_t last; /* its last event; line 0: none */
+} poet_position_t;
+/* Async-signal-safe, and takes a few nanoseconds. */
+void poet_position(poet_position_t *position);
 
 /* Variants of the functions without _at, for libraries that record for others. site: an
  * address within the call that is recorded, such as (char *)__builtin_return_address(0)
@@ -242,6 +256,8 @@ int poet_recorded(void);
 /* Reports that the program synchronizes by `what` (at most 119 bytes), which is not
  * traced. Each is reported once. */
 void poet_untraced(const char *what);
+/* Reports that the order of atomic operations, because of `what`, is not known. */
+void poet_untraced_atomics(const char *what);
 
 /* Returns whether the program itself, not its libraries, imports any of these functions
  * (terminated by NULL). Returns 0 in a static program. */

@@ -5,6 +5,12 @@
 #if defined(__ELF__) && !defined(__ASSEMBLER__)
 #define POET_REDIRECT(name) __asm__(".set " #name ", poet_link_with_poetcc_trace__" #name "\n");
 __asm__(".weak poet_traced_unit\n.set poet_traced_unit, 1\n"); /* there is such a unit */
+/* A standard by which a relaxed store ends every release sequence (clients/libpoet/atomics). */
+#if defined(POET_TRACES_ATOMICS) &&                                                                \
+    ((defined(__cplusplus) && __cplusplus > 201703L) ||                                            \
+     (!defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ > 201710L))
+__asm__(".weak poet_unit_ends_release_sequences\n.set poet_unit_ends_release_sequences, 1\n");
+#endif
 #if defined(POET_PROFILE) /* and its calls are measured */
 __asm__(
     ".pushsection .rodata\n.weak poet_profiled\n.type poet_profiled, %object\n.size poet_profiled, "

@@ -87,7 +87,7 @@ static unsigned untraced_use_add(enum untraced_reason reason, const char *what)
 void untraced_use_forked(void) { latch_reset(&untraced_use_add_latch); }
 
 /* Sent through the thread's queue, in the order of its events: this takes no lock. */
-void poet_untraced(const char *what)
+static void untraced_use_send(enum untraced_reason reason, const char *what)
 {
     struct traced_thread *t = what ? thread_recording() : NULL;
     if (!t)
@@ -96,7 +96,7 @@ void poet_untraced(const char *what)
     struct encoder body = {.data = bytes, .room = sizeof bytes};
     int saved = errno;
     busy_begin(t);
-    unsigned at = untraced_use_add(UNTRACED_RUNTIME, what);
+    unsigned at = untraced_use_add(reason, what);
     if (at < UNSEEN_MOST) {
         encode_untraced(
             &body, &(struct untraced_message){unseen[at].reason, text_view_of(unseen[at].about)});
@@ -105,6 +105,10 @@ void poet_untraced(const char *what)
     busy_end(t);
     errno = saved;
 }
+
+void poet_untraced(const char *what) { untraced_use_send(UNTRACED_RUNTIME, what); }
+
+void poet_untraced_atomics(const char *what) { untraced_use_send(UNTRACED_ATOMIC, what); }
 
 void untraced_use_report(enum untraced_reason reason, const char *what)
 {

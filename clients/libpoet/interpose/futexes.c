@@ -21,6 +21,16 @@ static bool futex_is_synchronization(long number, long operation)
             operation == FUTEX_WAKE_BITSET);
 }
 
+/* libpoet-atomics, if it is there, says whether the program uses a word by atomic operations that
+ * are traced: these make the order, and the futex only waits for them. */
+extern int poet_atomics_follow(const void *word) __attribute__((weak));
+
+static void futex_note_use(struct traced_thread *t, long word)
+{
+    if (!poet_atomics_follow || !poet_atomics_follow((const void *)word))
+        thread_note_untraced(t, UNTRACED_FUTEX);
+}
+
 /* Returns an address in the outermost function of the C++ library around a call; 0: in none. */
 static uintptr_t futex_library(uintptr_t call)
 {
@@ -84,7 +94,7 @@ static void futex_report_io_rings(long number)
             uintptr_t site = its_site;                                                             \
             struct traced_thread *t = site ? thread_recording() : NULL;                            \
             if (t)                                                                                 \
-                thread_note_untraced(t, UNTRACED_FUTEX);                                           \
+                futex_note_use(t, a);                                                              \
             if (t && futex_is_wait(b))                                                             \
                 return futex_wait(site, SITE, (long[]){a, b, c, d, e, f});                         \
             return real_functions.syscall(number, a, b, c, d, e, f);                               \
