@@ -287,9 +287,23 @@ static bool time_layout_is_outside(const struct time_layout *t, const struct tim
                          : side->edge_ns <= event_times_begin(t->run);
 }
 
-static struct time_layout_stretch next_stretch(const struct time_layout_side *side)
+/* Returns how far the column that is searched last extends beyond the edge. */
+static int64_t time_layout_column_rest(const struct time_layout *t,
+                                       const struct time_layout_side *side)
+{
+    int64_t column = (int64_t)t->column_ns, from_ns = side->edge_ns - t->from_ns,
+            begun = from_ns - floor_to(from_ns, column);
+    return side->way < 0 || !begun ? begun : column - begun;
+}
+
+/* Once there are enough columns, only the rest of the last one is searched: requests begin at
+ * columns, so no later one could continue within it. */
+static struct time_layout_stretch next_stretch(const struct time_layout *t,
+                                               const struct time_layout_side *side)
 {
     int64_t edge_ns = side->edge_ns, span_ns = side->span_ns;
+    if (!side->columns && time_layout_column_rest(t, side) < span_ns)
+        span_ns = time_layout_column_rest(t, side);
     return side->way > 0 ? (struct time_layout_stretch){edge_ns, edge_ns + span_ns}
                          : (struct time_layout_stretch){edge_ns - span_ns, edge_ns};
 }
@@ -299,14 +313,15 @@ static struct time_layout_stretch next_stretch(const struct time_layout_side *si
 static uint64_t time_layout_scan_further(struct time_layout *t, struct time_layout_side *side)
 {
     uint64_t most = 4ull * side->columns + 256, count, looks = 1;
-    struct time_layout_stretch s = next_stretch(side);
-    if (time_layout_is_outside(t, side) || !side->columns || side->events > t->events_most) {
+    struct time_layout_stretch s = next_stretch(t, side);
+    bool enough = !side->columns && !time_layout_column_rest(t, side);
+    if (time_layout_is_outside(t, side) || enough || side->events > t->events_most) {
         side->done = true;
         return 0;
     }
     while ((count = count_in(t, s)) > most && side->span_ns > 1) {
         side->span_ns /= 2;
-        s = next_stretch(side);
+        s = next_stretch(t, side);
         looks++;
     }
     size_t first = t->count;

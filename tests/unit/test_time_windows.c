@@ -343,6 +343,40 @@ static void events_behind_a_late_one_are_found(void **state)
     run_free(run);
 }
 
+/* A window does not end within a column, however many events that has: no other window could begin
+ * there. */
+static void columns_are_whole(void **state)
+{
+    (void)state;
+    struct run *run = run_new("test", 1, NULL);
+    memset(&x, 0, sizeof x);
+    x.lines = 1;
+    run_line(run, 1, 1, "task", false, (struct run_line){0});
+    order_free(run->order);
+    run->order = execution_order(&x);
+    for (; x.count < EXECUTION_EVENTS; x.count++)
+        x.arrivals[x.count] = (struct arrival){
+            .at = {1, x.count + 1}, .type = 1, .thread = 1, .time_ns = 100 + 100 * x.count};
+    run->clock.last_ns = 100 * x.count;
+    execution_feed(&x, run->order, 5);
+    for (uint64_t column_ns = 30100; column_ns <= 10000000; column_ns *= 10) {
+        uint32_t first = (uint32_t)(column_ns < 100 * x.count ? column_ns / 100 - 1 : x.count);
+        struct window_request r = {
+            .anchor = ANCHOR_TIME, .time_ns = 0, .from = 0, .columns = 2, .column_ns = column_ns};
+        struct window_info w = ask(run, &r);
+        assert_int_equal(w.event_count, first);
+        assert_int_equal(w.more_right, first < x.count);
+        window_info_free(&w);
+        r.time_ns = (int64_t)column_ns;
+        r.from = -2;
+        w = ask(run, &r);
+        assert_int_equal(w.event_count, first);
+        assert_false(w.more_left);
+        window_info_free(&w);
+    }
+    run_free(run);
+}
+
 /* With any time per column, a window that is large enough contains the whole run. */
 static void nothing_is_lost(void **state)
 {
@@ -426,6 +460,7 @@ int main(void)
         cmocka_unit_test(what_takes_long_is_told_twice),
         cmocka_unit_test(every_event_stands_at_its_time),
         cmocka_unit_test(events_behind_a_late_one_are_found),
+        cmocka_unit_test(columns_are_whole),
         cmocka_unit_test(nothing_is_lost),
     };
     return cmocka_run_group_tests_name("timed", tests, NULL, NULL);
