@@ -140,15 +140,21 @@ static USED struct {
 
 /* The true return address of the frame above is saved in the slot of the place P to which the
  * function returned, which is still in the word below the stack pointer at that time (the CFA): at
- * P + 8 + the number there. DW_CFA_expression %rip: lit8, minus, deref, plus_uconst 8, dup,
- * deref_size 4, plus. */
-#define BACK_IN_SLOT ".cfi_escape 0x10, 16, 9, 0x38, 0x1c, 0x06, 0x23, 8, 0x12, 0x94, 4, 0x22\n"
+ * P + 8 + the number there. That word is CFA - 8, and also at an offset from a register: debuggers
+ * know few operations, and none that duplicates. DW_CFA_expression %rip: lit8, minus, deref,
+ * plus_uconst 8; breg OFFSET, deref, plus_uconst 8, deref; plus. */
+#define BACK_IN_SLOT(word)                                                                         \
+    ".cfi_escape 0x10, 16, 12, 0x38, 0x1c, 0x06, 0x23, 8, " word ", 0x06, 0x23, 8, 0x06, 0x22\n"
+#define BACK_BELOW_RSP BACK_IN_SLOT("0x77, 0x78")
+#define BACK_AT_RSP BACK_IN_SLOT("0x77, 0")
+#define BACK_ABOVE_RSP BACK_IN_SLOT("0x77, 8")
+#define BACK_ABOVE_RBP BACK_IN_SLOT("0x76, 8")
 
 #define RETURNS                                                                                    \
     ".balign 64\n"                                                                                 \
     ".cfi_startproc\n"                                                                             \
     ".cfi_personality 0x1b, library_personality\n"                                                 \
-    ".cfi_def_cfa %rsp, 0\n" BACK_IN_SLOT ".skip 16, 0xcc\n" /* (unwinders look before it) */      \
+    ".cfi_def_cfa %rsp, 0\n" BACK_BELOW_RSP ".skip 16, 0xcc\n" /* (unwinders look before it) */    \
     ".hidden library_returns\n"                                                                    \
     ".globl library_returns\n"                                                                     \
     "library_returns:\n"                                                                           \
@@ -164,14 +170,11 @@ static USED struct {
 #define LEAVE                                                                                      \
     "library_stub_leave:\n"                                                                        \
     ".cfi_startproc\n"                                                                             \
-    ".cfi_def_cfa %rsp, 0\n" BACK_IN_SLOT "leaq -8(%rsp), %rsp\n" /* the word stays */             \
-    ".cfi_def_cfa_offset 8\n"                                                                      \
-    "pushq %rbp\n"                                                                                 \
-    ".cfi_def_cfa_offset 16\n"                                                                     \
-    ".cfi_offset %rbp, -16\n"                                                                      \
+    ".cfi_def_cfa %rsp, 0\n" BACK_BELOW_RSP "leaq -8(%rsp), %rsp\n" /* the word stays */           \
+    ".cfi_def_cfa_offset 8\n" BACK_AT_RSP "pushq %rbp\n"                                           \
+    ".cfi_def_cfa_offset 16\n" BACK_ABOVE_RSP ".cfi_offset %rbp, -16\n"                            \
     "movq %rsp, %rbp\n"                                                                            \
-    ".cfi_def_cfa_register %rbp\n"                                                                 \
-    "andq $-16, %rsp\n"                                                                            \
+    ".cfi_def_cfa_register %rbp\n" BACK_ABOVE_RBP "andq $-16, %rsp\n"                              \
     "subq $48, %rsp\n"                                                                             \
     "movq %rax, (%rsp)\n"                                                                          \
     "movq %rdx, 8(%rsp)\n"                                                                         \
@@ -199,11 +202,9 @@ static USED struct {
     "movq 8(%rsp), %rdx\n"                                                                         \
     "movq %rbp, %rsp\n"                                                                            \
     "popq %rbp\n"                                                                                  \
-    ".cfi_def_cfa %rsp, 8\n"                                                                       \
-    ".cfi_restore %rbp\n"                                                                          \
+    ".cfi_def_cfa %rsp, 8\n" BACK_AT_RSP ".cfi_restore %rbp\n"                                     \
     "leaq 8(%rsp), %rsp\n"                                                                         \
-    ".cfi_def_cfa_offset 0\n"                                                                      \
-    "jmp *%r11\n"                                                                                  \
+    ".cfi_def_cfa_offset 0\n" BACK_BELOW_RSP "jmp *%r11\n"                                         \
     ".cfi_endproc\n"
 
 /* Where an exception continues that passes a return place: %rax is the exception, %rdx the place.
