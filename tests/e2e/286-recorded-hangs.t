@@ -83,13 +83,12 @@ struct session {
 static thread_local session mine;
 static void destroys()
 {
-    std::thread t([] { (void)&mine; });
-    if (fixed)
-        t.join();
-    registry.lock(); // main acquires registry
     if (!fixed)
-        t.join(); // main joins it
-    registry.unlock();
+        registry.lock(); // main acquires registry
+    std::thread t([] { (void)&mine; });
+    t.join(); // main joins it
+    if (!fixed)
+        registry.unlock();
 }
 
 // ---- an initializer joins a thread that needs what is being initialized ----
