@@ -131,7 +131,7 @@ C
 has pool "a semaphore is fought over like a lock" \
     "semaphore contention \([0-9]+ threads wait for units to be released\) +T:client[#0-9]* +Sem:connections +T:client[#0-9]* .*\(pool.c:$(at pool '// asks')\) .*\(pool.c:$(at pool '// gives')\)"
 has pool "it can begin with more" "^note: semaphore contention: raise the initial count"
-has pool "a thread waits nearly always" "saturated: at least one thread waits for it most of the run +T:client[#0-9]* +Sem:connections"
+has pool "a thread waits nearly always" "saturated object: at least one thread waits for it most of the run +T:client[#0-9]* +Sem:connections"
 is "pool: the time with waiters is not longer than the run" \
     "$(json 'first(rows | select(.finding // "" | startswith("saturated"))).duration_ns as $saturated
         | if $saturated > first(rows).duration_ns then 1 else 0 end' pool.json)" 0
@@ -212,7 +212,7 @@ int main(int argc, char **argv)
 }
 C
 has greedy "kept from a lock again and again" \
-    "overtaken: other threads reacquired the lock while it waited +T:writer +RW:board +T:reader.* writer \(greedy.c:$(at greedy '// asks')\)"
+    "overtaken waiter: other threads reacquired the lock while the thread waited +T:writer +RW:board +T:reader.* writer \(greedy.c:$(at greedy '// asks')\)"
 is "greedy: one waiting thread is not reported as several" "$(grep -c '^saturated' greedy.txt)" 0
 
 # ---- a flag that is polled with a timeout, and set after two vain polls ----

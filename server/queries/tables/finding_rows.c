@@ -34,10 +34,10 @@ static const struct {
     [FINDING_ROW_SEMAPHORE] = {"semaphore contention (waits for units to be released)",
                                "semaphore contention (%u threads wait for units to be released)",
                                "raise the initial count or release units earlier"},
-    [FINDING_ROW_SATURATED] = {"saturated: at least one thread waits for it most of the run", NULL,
-                               "adding threads will not help; they would queue here"},
+    [FINDING_ROW_SATURATED] = {"saturated object: at least one thread waits for it most of the run",
+                               NULL, "adding threads will not help; they would queue here"},
     [FINDING_ROW_OVERTAKEN] =
-        {"overtaken: other threads reacquired the lock while it waited", NULL,
+        {"overtaken waiter: other threads reacquired the lock while the thread waited", NULL,
          "the releasing thread reacquires before the waiter runs; leave the lock free "
          "longer or use a fair lock (FIFO, writer-preferring)"},
     [FINDING_ROW_PREEMPTED] =
@@ -153,8 +153,8 @@ void finding_rows_release(const struct finding_rows *h, struct table_cell *cells
         table_cell_place(table_place(h->view, call_sites_for_line(h->view->run, site)));
 }
 
-/* Returns the length of the finding's name, with which its text begins: of "overtaken" in
- * "overtaken: other threads". */
+/* Returns the length of the finding's name, with which its text begins: of "overtaken waiter" in
+ * "overtaken waiter: other threads". */
 static int finding_rows_name_length(const char *text)
 {
     size_t length = strcspn(text, ":(");
