@@ -471,6 +471,8 @@ class Paper:
             path.append([tuple(numbers[-2:])])
         elif word == b"l" and path:
             path[-1].append(tuple(numbers[-2:]))
+        elif word == b"h" and path and len(path[-1]) == 1: # a dot
+            path[-1] *= 2
         elif word == b"re":
             x, y, wide, high = numbers[-4:]
             path.append([(x, y), (x + wide, y), (x + wide, y + high), (x, y + high)])
