@@ -1,12 +1,13 @@
 /* Tasks of a thread pool that wait for other tasks of the same pool: if as many do so at once as
  * the pool has threads, no thread is left to run the others.
  *
- * A pool are the threads that wait for a condition variable at one call site. A task waits for
- * another one if its thread signals that object, and then waits for something that another thread
- * of the pool ends, which took work after that signal. Reported if that occurred at least as often
- * as the pool has threads, and if other threads submit that many tasks without waiting or looking
- * for the end of earlier ones. A task that runs others as long as there are any does not wait
- * before another thread took them: one of the waits must have begun before that. */
+ * A pool are the threads that wait for a condition variable at one call site, and those that never
+ * had to, but acquire its lock where these do. A task waits for another one if its thread signals
+ * that object, and then waits for something that another thread of the pool ends, which took work
+ * after that signal. Reported if that occurred at least as often as the pool has threads, and if
+ * other threads submit that many tasks without waiting or looking for the end of earlier ones. A
+ * task that runs others as long as there are any does not wait before another thread took them: one
+ * of the waits must have begun before that. */
 #include "base/map.h"
 #include "server/analysis/findings.h"
 
@@ -18,14 +19,21 @@
 
 struct task_pool {
     uint32_t object, place;
-    struct sync_op *waits; /* the last one of each of its threads */
+    struct sync_op *waits; /* the last one of each of its threads that waited */
     uint32_t count;
+    uint32_t entry; /* 1 + index of the call site at which they acquire the lock; 0: not known */
+};
+
+struct pool_entry { /* a call site at which a lock is acquired */
+    uint32_t lock, place;
+    uint32_t threads; /* how many threads do so */
 };
 
 struct task_pool_thread {
     uint32_t line;
     struct sync_op put; /* its last signal; thread 0: none, or it waited since */
     uint64_t asked; /* its last request */
+    uint32_t entry; /* 1 + index of the call site at which it acquired a lock last */
     uint64_t put_asked;
     uint32_t sections; /* critical sections since the last signal */
     bool waited; /* since the last signal, */
@@ -54,6 +62,10 @@ struct pool_tasks {
     struct task_pool_thread *threads;
     size_t thread_count, thread_room;
     struct map thread_of; /* line -> 1 + index */
+    struct pool_entry *entries;
+    size_t entry_count, entry_room;
+    struct map entry_of; /* lock and call site -> 1 + index */
+    struct map entered; /* index of an entry and thread: it acquired the lock there */
     struct map lock_of; /* condition variable -> 1 + its lock */
     struct pool_batch {
         uint32_t object, thread, most;
@@ -72,11 +84,27 @@ static struct task_pool_thread *pool_thread_of(struct pool_tasks *p, uint32_t li
 
 /* ---- what threads do ---- */
 
-static void pool_add_wait(struct pool_tasks *p, const struct sync_op *op)
+static void pool_add_entry(struct pool_tasks *p, struct task_pool_thread *t,
+                           const struct sync_op *op)
+{
+    struct pool_entry *e =
+        MAP_ITEM(&p->entry_of, op->lock, op->place, p->entries, p->entry_count, p->entry_room,
+                 (struct pool_entry){.lock = op->lock, .place = op->place});
+    t->entry = (uint32_t)(e - p->entries) + 1;
+    if (map_get(&p->entered, t->entry, t->line))
+        return;
+    map_put(&p->entered, t->entry, t->line, p);
+    e->threads++;
+}
+
+static void pool_add_wait(struct pool_tasks *p, const struct task_pool_thread *t,
+                          const struct sync_op *op)
 {
     struct task_pool *pool =
         MAP_ITEM(&p->pool_of, op->about, op->place, p->pools, p->pool_count, p->pool_room,
                  (struct task_pool){.object = op->about, .place = op->place});
+    if (!pool->entry && t->entry && p->entries[t->entry - 1].lock == op->lock)
+        pool->entry = t->entry;
     uint32_t i = 0;
     while (i < pool->count && pool->waits[i].thread != op->thread)
         i++;
@@ -154,13 +182,14 @@ static void pool_tasks_feed(void *predictor, const struct sync_op *op)
         break;
     case SYNC_OP_ACQUIRE:
         t->sections++;
+        pool_add_entry(p, t, op);
         break;
     case SYNC_OP_RELEASE:
         pool_add_release(t, op);
         break;
     case SYNC_OP_WAIT:
         map_put(&p->lock_of, op->about, 0, (void *)(uintptr_t)(op->lock + 1u));
-        pool_add_wait(p, op);
+        pool_add_wait(p, t, op);
         break;
     case SYNC_OP_SIGNAL:
         pool_add_put(p, t, op);
@@ -181,6 +210,13 @@ static const struct sync_op *pool_find_thread(const struct task_pool *pool, uint
         if (pool->waits[i].thread == thread)
             return &pool->waits[i];
     return NULL;
+}
+
+/* Returns how many threads the pool has: those that waited, or never had to. */
+static uint32_t pool_size(const struct pool_tasks *p, const struct task_pool *pool)
+{
+    uint32_t enter = pool->entry ? p->entries[pool->entry - 1].threads : 0;
+    return enter > pool->count ? enter : pool->count;
 }
 
 /* Returns how many tasks other threads may have submitted that were not over. */
@@ -228,7 +264,8 @@ static bool pool_tasks_step(void *predictor, struct findings *findings, uint64_t
                 first = first || !p->cases[k].early ? first : &p->cases[k];
                 times++;
             }
-        if (!first || times < pool->count || pool_submissions(p, pool) < pool->count)
+        uint32_t threads = pool_size(p, pool);
+        if (!first || times < threads || pool_submissions(p, pool) < threads)
             continue;
         pool_add_finding(p, pool, first, findings);
         findings->items[findings->count - 1].times = times;
@@ -248,6 +285,9 @@ static void pool_tasks_free(void *predictor)
     free(p->cases);
     map_free(&p->pool_of);
     map_free(&p->thread_of);
+    free(p->entries);
+    map_free(&p->entry_of);
+    map_free(&p->entered);
     map_free(&p->lock_of);
     map_free(&p->batch_of);
     free(predictor);
