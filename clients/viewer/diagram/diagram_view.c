@@ -185,7 +185,9 @@ static void diagram_view_show_window(struct view *view, struct window_info *wind
 
 /* ---- requests ---- */
 
-/* Fills in the visible window and its width again on either side, for scrolling. */
+/* Fills in the visible window and its width again on either side, for scrolling. By time, columns
+ * are searched from the left edge of the visible part on; or from what is gone to, as there may be
+ * more between the two than fits. */
 static void diagram_view_fill_request(struct view *view, struct window_request *request)
 {
     uint32_t columns = viewport_columns(&view->viewport), beside = columns;
@@ -201,6 +203,7 @@ static void diagram_view_fill_request(struct view *view, struct window_request *
     } else {
         request->from = p->from - (int32_t)beside;
         request->columns = columns + 2 * beside;
+        request->middle = view->viewport.anchor.active ? 0 : p->from;
     }
     request->columns = MIN(request->columns, LIMIT_COLUMNS);
     request->early = !p->column_ns;
