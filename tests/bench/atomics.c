@@ -1,5 +1,5 @@
-/* What an atomic operation takes: atomics ROUNDS add|release|load [THREADS] prints the CPU time of one, in
- * nanoseconds. Two threads have used the object before. */
+/* What an atomic operation takes: atomics ROUNDS add|release|load [THREADS] prints the CPU time of
+ * one, in nanoseconds. Two threads have used the object before. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

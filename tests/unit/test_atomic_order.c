@@ -1,5 +1,5 @@
-/* The order of atomic operations: which events are recorded, of a store, a load and a fence by threads that the
- * test plays one after the other, and with what they synchronize. */
+/* The order of atomic operations: which events are recorded, of a store, a load and a fence by
+ * threads that the test plays one after the other, and with what they synchronize. */
 #include "clients/libpoet/atomics/atomic_order.h"
 #include "tests/unit/unit.h"
 

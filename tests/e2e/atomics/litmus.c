@@ -1,6 +1,6 @@
 /* Litmus tests of C11's atomics, each repeated: what a thread did before it wrote, and what another
- * one does after it has read, are notes. The value that was read tells what is ordered: "q a+ b-" says that
- * the note a of this round is before this one, and that b and this one are concurrent. */
+ * one does after it has read, are notes. The value that was read tells what is ordered: "q a+ b-"
+ * says that the note a of this round is before this one, and that b and this one are concurrent. */
 #include <poet.h>
 #include <pthread.h>
 #include <sched.h>
