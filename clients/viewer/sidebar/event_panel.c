@@ -204,19 +204,9 @@ static void update_buttons(struct view *view, struct event_panel *state, const s
 
 static void event_panel_show_relation(struct view *view, struct event_panel *state);
 
-/* Hides what is about an event while none is selected. */
-static void event_panel_show_parts(struct event_panel *state, bool selected)
-{
-    GtkWidget *parts[] = {state->details.head, state->details.grid,
-                          gtk_widget_get_ancestor(state->details.source, GTK_TYPE_SCROLLED_WINDOW)};
-    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
-        gtk_widget_set_visible(parts[i], selected);
-}
-
 static void event_panel_refresh_details(struct view *view, struct event_panel *state)
 {
     struct event_id selected = view->viewport.place.selected;
-    event_panel_show_parts(state, selected.line != 0);
     const struct event_info *e = scene_cache_find_event(&view->scene_cache, selected);
     gtk_widget_set_visible(state->hint, !selected.line);
     key_findings_show(state->findings, !selected.line);
@@ -422,7 +412,6 @@ static GtkWidget *event_panel_create(struct view *view)
     /* until the panel is refreshed: a live run that is busy may keep it waiting */
     gtk_widget_set_visible(state->event_buttons, FALSE);
     gtk_widget_set_visible(state->count_on, FALSE);
-    event_panel_show_parts(state, false);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), box);
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
