@@ -128,7 +128,7 @@ enum profile_scope {
      * function, 0: there is none, since the function begins, or it is not known. `calls` is how
      * often it was taken, `concurrent` how often another activation was open then (of edges from
      * none), `own` the ticks in the block after it without calls that have edges, `real` those in
-     * such calls. Both 0: `calls` is how often edges were taken for which there was no room, and
+     * such calls. Both 0: `calls` is how often edges were taken that did not fit, and
      * `own` what BLOCK_COST_TIMES executions of the hook take, which is part of the time in
      * blocks; 0: that is not known. `function` BLOCK_NONE: how this was measured. */
     SCOPE_EDGE

@@ -188,8 +188,6 @@ static int by_time(const void *a, const void *b)
                                     : (x->point > y->point) - (x->point < y->point);
 }
 
-static int by_time_back(const void *a, const void *b) { return by_time(b, a); }
-
 static void add_mark(struct marks *marks, int64_t time_ns, uint64_t point)
 {
     marks->items =
@@ -221,10 +219,9 @@ static bool count_columns(const struct time_layout *t, struct time_layout_side *
 {
     uint64_t point = NO_POSITION;
     if (marks->count)
-        qsort(marks->items, marks->count, sizeof *marks->items,
-              side->way > 0 ? by_time : by_time_back);
+        qsort(marks->items, marks->count, sizeof *marks->items, by_time);
     for (size_t i = 0; i < marks->count; i++) {
-        const struct mark *m = &marks->items[i];
+        const struct mark *m = &marks->items[side->way > 0 ? i : marks->count - 1 - i];
         int64_t cell = cell_within(t, m->time_ns, s), more = columns_between(side->cell, cell);
         more = cell == side->cell ? m->point != point : more;
         if (cell != side->cell && more > side->columns) {

@@ -1,6 +1,6 @@
 /* Table of the atomic objects of the process, by address and size: which store wrote the value that
- * is there, and with which events a reader of it synchronizes. It has room for 2^19
- * objects, in memory that is only touched as it is used; entries are never removed.
+ * is there, and with which events a reader of it synchronizes. It holds up to 2^19 objects, in
+ * memory that is only touched as it is used; entries are never removed.
  *
  * A traced writer holds the object's lock, an odd `sequence`, from before the real operation until
  * the entry says what it wrote. Readers take no lock: what they have read is valid if `sequence`
@@ -61,7 +61,7 @@ struct atomic_object {
 struct atomic_object *atomic_object_find(const volatile void *address, size_t bytes);
 /* Returns whether there is an object of another size with some of these bytes. */
 bool atomic_object_has_overlapping(const volatile void *address, size_t bytes);
-/* Returns the object, created if needed, or NULL if there is no room: that is reported. */
+/* Returns the object, created if needed, or NULL if the table is full: that is reported. */
 struct atomic_object *atomic_object_get(const volatile void *address, size_t bytes);
 /* Returns false if the lock could not be had within a bound. */
 bool atomic_object_lock(struct atomic_object *object);

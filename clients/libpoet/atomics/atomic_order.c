@@ -171,8 +171,9 @@ void atomic_order_end_store(struct atomic_operation *operation, struct atomic_va
     atomic_order_leave(t);
 }
 
-void atomic_order_end_update(struct atomic_operation *operation, struct atomic_value found,
-                             struct atomic_value stored)
+/* Ends an operation that has read the object, with what it holds now. */
+static void atomic_order_end_read(struct atomic_operation *operation, struct atomic_value found,
+                                  struct atomic_value now, int order, bool updates)
 {
     struct atomic_thread *t = operation->thread;
     struct atomic_object *o = operation->object;
@@ -181,29 +182,25 @@ void atomic_order_end_update(struct atomic_operation *operation, struct atomic_v
         return;
     atomic_order_correct(t, o, found);
     atomic_order_collect(t, o, &heads);
-    atomic_order_release(operation);
-    o->value = stored;
+    if (updates)
+        atomic_order_release(operation);
+    o->value = now;
     o->known = 1;
     atomic_order_unlock(operation);
-    atomic_order_synchronize(operation, operation->order, &heads);
+    atomic_order_synchronize(operation, order, &heads);
     atomic_order_leave(t);
+}
+
+void atomic_order_end_update(struct atomic_operation *operation, struct atomic_value found,
+                             struct atomic_value stored)
+{
+    atomic_order_end_read(operation, found, stored, operation->order, true);
 }
 
 void atomic_order_end_failure(struct atomic_operation *operation, struct atomic_value found,
                               int order)
 {
-    struct atomic_thread *t = operation->thread;
-    struct atomic_object *o = operation->object;
-    struct acquired_heads heads;
-    if (!o)
-        return;
-    atomic_order_correct(t, o, found);
-    atomic_order_collect(t, o, &heads);
-    o->value = found;
-    o->known = 1;
-    atomic_order_unlock(operation);
-    atomic_order_synchronize(operation, order, &heads);
-    atomic_order_leave(t);
+    atomic_order_end_read(operation, found, found, order, false);
 }
 
 /* ---- loads ---- */

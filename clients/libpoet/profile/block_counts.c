@@ -129,7 +129,7 @@ struct block_counts *block_counts_begin(struct thread_profile *m)
     b->others = context_tree_add_edge(m, 0, 0);
     if (!b->others || !__atomic_compare_exchange_n(&m->blocks, &none, b, false, __ATOMIC_SEQ_CST,
                                                    __ATOMIC_SEQ_CST))
-        munmap(memory, sizeof *b); /* no room, or a handler was faster */
+        munmap(memory, sizeof *b); /* no space, or a handler was faster */
     return m->blocks;
 }
 

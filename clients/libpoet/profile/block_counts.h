@@ -34,7 +34,7 @@ struct block_edge {
 struct block_counts {
     uint32_t depth; /* frames in use */
     uint32_t used; /* slots in use */
-    uint32_t others; /* the context of all edges for which there is no room */
+    uint32_t others; /* the context of all edges that did not fit */
     bool calibrated; /* what the hook takes is known */
     uint32_t last; /* the context in which time passes; 0: none */
     uint64_t since; /* ticks, since when */
