@@ -109,8 +109,9 @@ struct tracer_profile {
 /* The replay schedule that this process follows (replay/), and schedule control. Set at the start
  * and never changed, unless it says otherwise. */
 struct tracer_replay {
-    bool is_active; /* there is a schedule, or there are hold points */
+    bool is_active; /* there is a schedule, or there are hold points, or threads pause */
     bool has_hold_points;
+    bool perturbs; /* threads pause for random times (perturbation.h) */
     /* with streams of bytes to other machines, or without; neither: there is no schedule */
     bool with_remote, without_remote;
     /* shared by all processes of the replayed run; NULL: none */

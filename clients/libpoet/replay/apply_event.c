@@ -9,6 +9,7 @@
 #include "clients/libpoet/replay/schedule_mapping.h"
 #include "clients/libpoet/replay/shared_schedule.h"
 #include "clients/libpoet/replay/held_points.h"
+#include "clients/libpoet/replay/perturbation.h"
 #include "clients/libpoet/replay/replay_stops.h"
 #include "clients/libpoet/replay/replay_ticket.h"
 
@@ -155,6 +156,8 @@ void apply_event_before_record(struct traced_thread *t, const struct record *r)
     struct thread_schedule *p = schedule_map_thread(t);
     if (tracer.replay.has_hold_points)
         hold_point_before_event(t, r);
+    if (tracer.replay.perturbs)
+        perturbation_before_event();
     t->schedule.now_count = 0;
     if (!shared_schedule_is_active())
         return;

@@ -8,6 +8,7 @@
 #include "clients/libpoet/core/tracer.h"
 #include "clients/libpoet/replay/shared_schedule.h"
 #include "clients/libpoet/replay/held_points.h"
+#include "clients/libpoet/replay/perturbation.h"
 #include "clients/libpoet/replay/replay_stops.h"
 #include "clients/libpoet/replay/replay_ticket.h"
 
@@ -180,7 +181,8 @@ void schedule_map_diverge(const struct thread_schedule *p, uint16_t type, uint32
 void replay_begin(void)
 {
     const char *path = environment_get("POET_REPLAY"), *wrong;
-    tracer.replay.is_active = hold_point_begin();
+    bool holds = hold_point_begin(), pauses = perturbation_begin();
+    tracer.replay.is_active = holds || pauses;
     if (!path || !*path)
         return;
     tracer.replay.schedule = shared_schedule_open(path, &wrong);
