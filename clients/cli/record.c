@@ -4,18 +4,17 @@
 #include "base/alloc.h"
 #include "clients/cli/command.h"
 #include "clients/cli/finding_options.h"
+#include "clients/cli/measurement_option.h"
 #include "clients/cli/preload.h"
 #include "clients/cli/recorded_program.h"
+#include "clients/cli/repeated_runs.h"
 #include "clients/cli/report_page.h"
 #include "clients/cli/table_options.h"
 #include "clients/connection/install_paths.h"
 #include "clients/connection/session.h"
 #include "clients/metadata/event_text.h"
-#include "config/measurement_spec.h"
 #include "config/options.h"
 #include "wire/endpoint.h"
-#include "wire/function_names.h"
-#include "wire/profile_region.h"
 #include "wire/trace_header.h"
 
 #include <errno.h>
@@ -29,138 +28,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FILE_BYTES (1u << 20) /* maximum size of a file */
-#define LIST_BYTES (1u << 17) /* maximum size of a function list in libpoet */
-
-/* ---- what is measured: the option --measure ----
- * The function lists that libpoet will read are POET_PROFILE_EXCLUDE, POET_PROFILE_COUNT_ONLY and
- * POET_PROFILE_INCLUDE. */
-
-static bool measurement_option_read_file(const struct command *command, const char *path,
-                                         struct measurement_spec *measure)
-{
-    FILE *f = fopen(path, "re");
-    char *text = xcalloc(FILE_BYTES + 2, 1);
-    size_t size = f ? fread(text, 1, FILE_BYTES + 1, f) : 0;
-    bool good = f && !ferror(f) && size <= FILE_BYTES;
-    if (!good)
-        command_fail(command, "%s: %s", path, strerror(size > FILE_BYTES ? EFBIG : errno));
-    else if (memchr(text, 0, size))
-        good = command_fail(command, "%s: is not a text file", path) == EXIT_DONE;
-    if (f)
-        fclose(f);
-    good = good && measurement_spec_read(text, path, stderr, measure);
-    char absolute[PATH_MAX];
-    if (good && measure->metrics && realpath(path, absolute))
-        setenv("POET_METRICS", absolute, 1);
-    free(text);
-    return good;
-}
-
-static bool measurement_option_is_file(const char *words)
-{
-    return strpbrk(words, "/.") || (!strpbrk(words, ",=") && access(words, F_OK) == 0);
-}
-
-/* Parses a list of words (config/measurement_spec.h), or a file: a word that contains / or ., or
- * names an existing file. *list receives such a list (NULL for NULL), and stays valid; lists of
- * functions become environment variables of this process (POET_PROFILE_EXCLUDE etc.), the name of a
- * file with metrics too (POET_METRICS). Returns false after reporting all errors. */
-static bool measurement_option_read(const struct command *command, const char *words,
-                                    const char **list, bool *memory)
-{
-    struct measurement_spec measure = {0};
-    struct error error = {""};
-    *list = NULL;
-    if (!words)
-        return true;
-    words += *words == '@';
-    if (measurement_option_is_file(words) ? !measurement_option_read_file(command, words, &measure)
-                                          : !measurement_spec_parse(words, &measure, &error)) {
-        if (*error.text)
-            command_usage(command, "--measure %s", error.text);
-        return false;
-    }
-    *list = measurement_spec_list(&measure);
-    for (unsigned i = 0; i < MEASURE_LISTS; i++)
-        if (measure.lists[i])
-            setenv(measurement_spec_variable(i), measure.lists[i], 1);
-    measurement_spec_free(&measure);
-    *memory = (measure.wanted & WANTED_MEMORY) != 0;
-    return true;
-}
-
-/* ---- function lists ---- */
-
-struct function_list_check {
-    const struct command *command;
-    const char *variable;
-    bool good;
-};
-
-static void measurement_option_check_list(struct function_list_check *c, const char *list,
-                                          const char *file);
-
-static void measurement_option_check_file(struct function_list_check *c, const char *file)
-{
-    char *text = xcalloc(LIST_BYTES, 1);
-    FILE *f = fopen(file, "re");
-    size_t size = f ? fread(text, 1, LIST_BYTES, f) : 0;
-    const char *why = !f || ferror(f)         ? strerror(errno)
-                      : size == LIST_BYTES    ? "is too long"
-                      : memchr(text, 0, size) ? "not a text file"
-                                              : NULL;
-    if (why) {
-        command_fail(c->command, "%s: @%s: %s", c->variable, file, why);
-        c->good = false;
-    } else {
-        measurement_option_check_list(c, text, file);
-    }
-    if (f)
-        fclose(f);
-    free(text);
-}
-
-static void measurement_option_check_list(struct function_list_check *c, const char *list,
-                                          const char *file)
-{
-    for (struct function_names n = function_names_parse(list);
-         function_names_next(&n, file != NULL);) {
-        char *word = xasprintf("%.*s", (int)n.size, n.word);
-        if (n.wrong && file)
-            command_fail(c->command, "%s: %s:%u: %s: %s", c->variable, file, n.line, word, n.wrong);
-        else if (n.wrong)
-            command_fail(c->command, "%s: %s: %s", c->variable, word, n.wrong);
-        else if (*word == '@')
-            measurement_option_check_file(c, word + 1);
-        c->good = c->good && !n.wrong;
-        free(word);
-    }
-}
-
-/* Checks the function lists before a program starts. Returns false after reporting every error with
- * its file and line. */
-static bool measurement_option_check_lists(const struct command *command)
-{
-    static const char *const variables[] = {"POET_PROFILE_EXCLUDE", "POET_PROFILE_COUNT_ONLY",
-                                            "POET_PROFILE_INCLUDE"};
-    bool good = true;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        struct function_list_check c = {command, variables[i], true};
-        const char *list = getenv(variables[i]);
-        if (list)
-            measurement_option_check_list(&c, list, NULL);
-        good = good && c.good;
-    }
-    return good;
-}
-
 /* ---- the environment of the program ---- */
 
 #define EXIT_NOT_FOUND 127 /* as env and nohup return */
 #define EXIT_NOT_EXECUTABLE 126
 
-enum { WITHOUT = 256, REPORT, WITH_INPUT, HANG_TIMEOUT, FINDING_STATUS };
+enum {
+    WITHOUT = 256,
+    REPORT,
+    WITH_INPUT,
+    HANG_TIMEOUT,
+    FINDING_STATUS,
+    REPEAT,
+    UNTIL_FAILURE,
+    PERTURB
+};
 
 struct record_options {
     const char *output, *keep, *without, *report; /* report: a file, "" standard error */
@@ -170,6 +52,8 @@ struct record_options {
     bool memory; /* `meters` includes it */
     int64_t hang_timeout_ns; /* 0: none */
     int finding_status;
+    unsigned repeat; /* 0: one run */
+    bool until_failure, perturbs;
 };
 
 static void record_directory(const char *library, char *directory, size_t size)
@@ -342,6 +226,8 @@ static const struct option_row record_rows[] = {
     OPTION_SETS(WITH_INPUT, struct record_options, input),
     OPTION_STORES('m', struct record_options, meters),
     OPTION_SETS('f', struct record_options, force),
+    OPTION_SETS(UNTIL_FAILURE, struct record_options, until_failure),
+    OPTION_SETS(PERTURB, struct record_options, perturbs),
     {0}};
 
 /* ---- the command ---- */
@@ -371,6 +257,12 @@ static error_t record_parse_option(int key, char *value, struct argp_state *stat
         if (duration_read(value, &o->hang_timeout_ns) && o->hang_timeout_ns > 0)
             return 0;
         fprintf(stderr, "%s: --hang-timeout %s: not a time, such as 60s\n", state->name, value);
+        return EINVAL;
+    case REPEAT:
+        if (command_number(value, REPEATED_RUNS_MOST, &o->repeat))
+            return 0;
+        fprintf(stderr, "%s: --repeat %s: not a number from 1 to %u\n", state->name, value,
+                REPEATED_RUNS_MOST);
         return EINVAL;
     case FINDING_STATUS:
         o->finding_status = record_status(value);
@@ -431,6 +323,45 @@ static int record_start_followed(const struct command *command, struct record_op
     return record_exec_program(command, o, loadable, library, argv);
 }
 
+/* What each run of a program that is recorded many times needs. */
+struct record_task {
+    const struct command *command;
+    struct record_options *options;
+    const struct preload_check *loadable;
+    const char *library;
+    char **argv;
+};
+
+static int record_start(const struct record_task *task)
+{
+    return record_is_followed(task->options)
+               ? record_start_followed(task->command, task->options, task->loadable, task->library,
+                                       task->argv)
+               : record_exec_program(task->command, task->options, task->loadable, task->library,
+                                     task->argv);
+}
+
+static int record_start_repeated(void *user, const char *trace)
+{
+    const struct record_task *task = user;
+    task->options->output = trace;
+    return record_start(task);
+}
+
+static int record_repeat(const struct record_task *task)
+{
+    const struct record_options *o = task->options;
+    const char *slash = strrchr(task->argv[0], '/');
+    char directory[PATH_MAX];
+    snprintf(directory, sizeof directory, "%.200s.runs", slash ? slash + 1 : task->argv[0]);
+    struct repeated_runs runs = {.command = task->command,
+                                 .directory = o->output ? o->output : directory,
+                                 .count = o->repeat ? o->repeat : REPEATED_RUNS_MOST,
+                                 .until_failure = o->until_failure,
+                                 .perturbs = o->perturbs};
+    return repeated_runs_record(&runs, record_start_repeated, (void *)(uintptr_t)task);
+}
+
 static int record_run(const struct command *command, int argc, char **argv)
 {
     struct record_options o = {.finding_status = EXIT_FAILED};
@@ -459,7 +390,10 @@ static int record_run(const struct command *command, int argc, char **argv)
         return status;
     if (o.report && *o.report && !report_may_be_named(o.report))
         return command_usage(command, "--report=%s: " REPORT_NAMES, o.report);
-    if (o.output && !record_may_write(command, o.output))
+    bool repeats = o.repeat || o.until_failure;
+    if (repeats && o.view)
+        return command_usage(command, "--view: not with --repeat");
+    if (o.output && !repeats && !record_may_write(command, o.output))
         return EXIT_FAILED;
     if (!preload_check_program(argv[0], &loadable, &found, why, sizeof why)) {
         command_fail(command, "%s: %s%s", argv[0], why,
@@ -474,8 +408,10 @@ static int record_run(const struct command *command, int argc, char **argv)
                      argv[0]);
         o.memory = false;
     }
-    return record_is_followed(&o) ? record_start_followed(command, &o, &loadable, library, argv)
-                                  : record_exec_program(command, &o, &loadable, library, argv);
+    const struct record_task task = {command, &o, &loadable, library, argv};
+    if (o.perturbs && !repeats)
+        setenv("POET_PERTURB", "1", 1);
+    return repeats ? record_repeat(&task) : record_start(&task);
 }
 
 static const struct argp_option options[] = {
@@ -526,6 +462,16 @@ static const struct argp_option options[] = {
      "if no event is recorded for TIME (60s), print the blocked threads, kill the program with its "
      "descendants, and exit with status 1",
      5},
+    {NULL, 0, NULL, 0, "Many runs (poet suspect):", 3},
+    {"repeat", REPEAT, "N", 0,
+     "record N runs: the traces, and what the program printed, are written to failed/ and passed/ "
+     "in the directory of --output (default: PROGRAM.runs), by its exit status",
+     3},
+    {"until-failure", UNTIL_FAILURE, NULL, 0, "repeat until a run fails", 3},
+    {"perturb", PERTURB, NULL, 0,
+     "let threads pause for random times of up to 2 ms before some events, differently in each "
+     "run, so that rare orders occur",
+     3},
     {"error-exitcode", FINDING_STATUS, "N", 0,
      "exit with status N instead of 1 if there is a finding", 5},
     {0}};
