@@ -27,7 +27,7 @@ const struct command_group command_groups[] = {
     {"Inspect", {&command_view, &command_show, &command_export, &command_order, &command_dump,
                  &command_stat, &command_note}},
     {"Find bugs", {&command_blocked, &command_attach, &command_predict, &command_confirm,
-                   &command_replay, &command_debug, &command_compare}},
+                   &command_replay, &command_debug, &command_compare, &command_suspect}},
     {"Performance", {&command_report, &command_states, &command_waits, &command_locks,
                      &command_path, &command_calls, &command_source, &command_memory,
                      &command_resources, &command_metrics}},

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "clients/cli/compare.h"
 #include "clients/cli/confirm.h"
-#include "clients/cli/fisher_test.h"
+#include "clients/schedule/fisher_test.h"
 #include "clients/cli/hold_points.h"
 #include "clients/cli/table_options.h"
 #include "clients/connection/finding_text.h"

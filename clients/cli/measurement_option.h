@@ -1,5 +1,5 @@
-/* What a recorded program measures: the option --measure, and the function lists that libpoet will
- * read (POET_PROFILE_EXCLUDE, POET_PROFILE_COUNT_ONLY and POET_PROFILE_INCLUDE). */
+/* The option --measure of poet record, and the function lists that libpoet will read
+ * (POET_PROFILE_EXCLUDE, POET_PROFILE_COUNT_ONLY and POET_PROFILE_INCLUDE). */
 #ifndef CLIENTS_CLI_MEASUREMENT_OPTION_H
 #define CLIENTS_CLI_MEASUREMENT_OPTION_H
 

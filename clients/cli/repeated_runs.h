@@ -18,9 +18,9 @@ struct repeated_runs {
 };
 
 /* Runs `record` so many times, each time in a child process: it replaces itself by the program, or
- * returns the exit status, and writes the trace to the file. What a run prints goes to a file
- * beside its trace, NUMBER.out. Ends early after an interrupt. Returns 0 if all runs passed, 1 if
- * one failed, 2 if runs could not be recorded, after reporting the error. */
+ * returns the exit status, and writes the trace to the file. The output of a run is written to a
+ * file beside its trace, NUMBER.out. Ends early after an interrupt. Returns 0 if all runs passed,
+ * 1 if one failed, 2 if runs could not be recorded, after reporting the error. */
 int repeated_runs_record(const struct repeated_runs *runs,
                          int (*record)(void *user, const char *trace), void *user);
 

@@ -1,5 +1,5 @@
 /* Fisher's exact test of two series of runs, compared with values computed by hand. */
-#include "clients/cli/fisher_test.h"
+#include "clients/schedule/fisher_test.h"
 #include "tests/bruteforce.h"
 #include "tests/unit/viewer_requests.h"
 
