@@ -246,7 +246,8 @@ static void free_work(struct table_job *job)
 static void begin_work(struct table_job *job)
 {
     struct error error = {""};
-    table_query_add_open_waits(job);
+    if (!job->preset->progress)
+        table_query_add_open_waits(job);
     if (job->preset->begin)
         job->work = job->preset->begin(&job->view, &error);
     if (*error.text)
@@ -279,10 +280,31 @@ static void table_query_note_partial(struct table_job *job)
                    (double)event_times_fitted(run, job->apart->end - 1) / 1e6);
 }
 
+/* Runs a preset that reads events alone.  Returns false if there is more to do. */
+static bool table_query_step_events(struct table_job *job, uint64_t *budget)
+{
+    const struct order *order = job->view.run->order;
+    job->table.count = order_count(order) - order_first(order);
+    if (!job->table.problem && !job->preset->step(job->work, budget)) {
+        job->table.known = job->preset->progress(job->work);
+        job->table.count += job->table.known >= job->table.count;
+        return false;
+    }
+    job->table.known = job->table.count;
+    if (!job->table.problem) {
+        job->preset->fill(job->work, &job->view, &job->table);
+        table_note_missing(&job->view, &job->table);
+    }
+    free_work(job);
+    return true;
+}
+
 /* Runs the preset; starts it again if the intervals were computed again.  Returns false if there
  * is more to do. */
 static bool table_query_step(struct table_job *job, uint64_t *budget)
 {
+    if (job->preset->progress)
+        return table_query_step_events(job, budget);
     job->view.measured = interval_cache_get(job->view.run);
     job->view.lives.all = job->view.measured;
     if (interval_cache_generation(job->view.run) != job->again) {
@@ -355,7 +377,7 @@ static bool table_query_run_stage(struct table_job *job, uint64_t *budget)
             job->stage = WORKING;
         break;
     case LEARNING:
-        if (!table_query_read_intervals(job, budget))
+        if (!job->preset->progress && !table_query_read_intervals(job, budget))
             return false;
         break;
     case PASSING:
@@ -389,7 +411,8 @@ static bool table_work(void *p, uint64_t budget)
     if (job->table.problem)
         job->stage = TELLING;
     return job->stage == TELLING ||
-           (job->stage == LEARNING && job->table.known - job->reported >= REPORT_EVERY);
+           ((job->stage == LEARNING || job->preset->progress) &&
+            job->table.known - job->reported >= REPORT_EVERY);
 }
 
 /* ---- the response ---- */

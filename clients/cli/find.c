@@ -1,0 +1,229 @@
+/* poet find: matches of a pattern of events. */
+#define _GNU_SOURCE
+#include "base/alloc.h"
+#include "clients/cli/command.h"
+#include "clients/cli/table_options.h"
+#include "clients/connection/pattern_names.h"
+#include "config/options.h"
+#include "wire/request.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIND_NONE 1
+#define FIND_FAILED 2
+
+enum { OPTION_COUNT = 3100, OPTION_FIRST, OPTION_LIMIT, OPTION_UNCERTAIN };
+
+struct find_options {
+    struct table_settings tables; /* first member: table_section.make gets a pointer to it */
+    const char *limit, *pattern_file;
+    bool count, first, uncertain;
+    char *text; /* the pattern */
+    struct event_pattern *pattern;
+    int64_t found; /* number of matches */
+};
+
+/* ---- names ---- */
+
+struct find_sites {
+    struct pattern_site *items;
+    size_t count;
+};
+
+static void find_receive_sites(void *user, const struct response_chunk *answer)
+{
+    struct find_sites *sites = user;
+    if (answer->part != RESPONSE_SITES)
+        return;
+    uint32_t n = decode_count(answer->in, 12);
+    sites->items = xreallocarray(sites->items, n + 1u, sizeof *sites->items);
+    for (sites->count = 0; sites->count < n; sites->count++) {
+        sites->items[sites->count].process = decode_u32(answer->in);
+        sites->items[sites->count].address = decode_u64(answer->in);
+    }
+}
+
+/* Returns the pattern as the server reads it; NULL after reporting an error. */
+static char *find_replace_names(const struct find_options *w, struct command_source *subject)
+{
+    const struct command *command = w->tables.command;
+    struct find_sites sites = {0};
+    struct pattern_error error = {0};
+    if (pattern_names_places(w->pattern) &&
+        !command_source_request(command, subject, REQUEST_SITES, NULL, find_receive_sites, &sites))
+        return NULL;
+    command_source_label_lines(subject);
+    char *text = pattern_names_replace(w->text, w->pattern, &subject->source.book, subject->sites,
+                                       sites.items, sites.count, &error);
+    if (!text)
+        command_usage(command, "pattern: column %u: %s", error.column, error.text);
+    free(sites.items);
+    return text;
+}
+
+/* ---- the table ---- */
+
+static int find_make_table(const struct table_settings *o, struct command_source *subject,
+                           struct result_table *t)
+{
+    static char pattern[] = "pattern", limit[] = "limit", first[] = "first",
+                uncertain[] = "uncertain", counted[] = "counted", yes[] = "1", none[] = "0",
+                all[] = "18446744073709551615";
+    struct find_options *w = (struct find_options *)(uintptr_t)o;
+    struct table_option options[6] = {{0}};
+    size_t n = 0;
+    options[n++] = (struct table_option){pattern, find_replace_names(w, subject)};
+    if (!options[0].value)
+        return EXIT_USAGE;
+    if (w->limit)
+        options[n++] = (struct table_option){limit, (char *)(uintptr_t)w->limit};
+    else if (w->count)
+        options[n++] = (struct table_option){limit, none};
+    if (w->limit || w->count)
+        options[n++] = (struct table_option){counted, w->limit ? none : all};
+    if (w->first)
+        options[n++] = (struct table_option){first, yes};
+    if (w->uncertain)
+        options[n++] = (struct table_option){uncertain, yes};
+    struct table_section section = {.what = "matches", .options = options};
+    int status = table_request_run(o, &section, subject, t);
+    free(options[0].value);
+    uint32_t match = result_table_find_column(t, "match");
+    if (status == EXIT_DONE && t->total && match < t->column_count)
+        w->found = t->total[match].number;
+    return status;
+}
+
+/* Prints the number of matches. */
+static int find_print_count(const struct find_options *w, struct command_source *subject)
+{
+    struct result_table t = {0};
+    int status = find_make_table(&w->tables, subject, &t);
+    if (status == EXIT_DONE)
+        printf("%lld\n", (long long)w->found);
+    for (uint32_t i = 0; status == EXIT_DONE && i < t.note_count; i++)
+        fprintf(stderr, "poet find: %s\n", t.notes[i]);
+    result_table_free(&t);
+    return status;
+}
+
+/* ---- the command ---- */
+
+/* Reads the pattern's file; NULL after reporting an error. */
+static char *find_read_file(const struct command *command, const char *name)
+{
+    char *text = xcalloc(PATTERN_BYTES_MAX + 2, 1);
+    FILE *f = strcmp(name, "-") == 0 ? stdin : fopen(name, "re");
+    size_t n = f ? fread(text, 1, PATTERN_BYTES_MAX + 1, f) : 0;
+    bool failed = !f || ferror(f);
+    if (failed)
+        command_fail(command, "%s: %s", name, strerror(errno));
+    if (f && f != stdin)
+        fclose(f);
+    if (!failed && strlen(text) == n)
+        return text;
+    if (!failed)
+        command_fail(command, "%s: not a text file", name);
+    free(text);
+    return NULL;
+}
+
+static int find_run_on(struct find_options *w, int argc, char **argv, int first)
+{
+    struct table_settings *o = &w->tables;
+    struct command_source subject;
+    struct table_section section = {.what = "matches", .make = find_make_table};
+    const char *source = command_source_name(argc, argv, &first);
+    if (argc != first)
+        return command_usage(o->command, "extra operand: %s", argv[first]);
+    table_progress_begin(o->command);
+    if (!command_source_open(o->command, &subject, source,
+                             pattern_names_lines(w->pattern) ? SESSION_ALL_LINES
+                                                             : table_request_session_lines(o),
+                             label_option_selected(LABELS_NAME)))
+        return EXIT_FAILED;
+    command_source_warn_updated(o->command, &subject);
+    int status = w->count && !o->json && !o->csv && !o->file
+                     ? find_print_count(w, &subject)
+                     : table_output_run(o, &subject, &section, 1);
+    command_source_close(&subject);
+    return status;
+}
+
+static int find_run(const struct command *command, int argc, char **argv)
+{
+    struct find_options w = {.tables = {.command = command}};
+    struct pattern_error error;
+    int first, status = command_read(command, argc, argv, &w, &first);
+    if (status != OPTIONS_READ)
+        return status == EXIT_DONE ? EXIT_DONE : FIND_FAILED;
+    if (!w.pattern_file && argc == first)
+        return command_usage(command, "missing operand: PATTERN");
+    w.text = w.pattern_file ? find_read_file(command, w.pattern_file) : xstrdup(argv[--argc]);
+    if (!w.text)
+        return FIND_FAILED;
+    w.pattern = event_pattern_read(w.text, &error);
+    status = w.pattern ? find_run_on(&w, argc, argv, first)
+                       : command_usage(command, "pattern: column %u: %s", error.column, error.text);
+    event_pattern_free(w.pattern);
+    free(w.text);
+    return status != EXIT_DONE ? FIND_FAILED : w.found ? EXIT_DONE : FIND_NONE;
+}
+
+static const struct argp_option options[] = {
+    {"count", OPTION_COUNT, NULL, 0, "print only the number of matches", 1},
+    {"file", 'f', "FILE", 0, "read the pattern from a file; -: from standard input", 1},
+    {"first", OPTION_FIRST, NULL, 0,
+     "only the first match of each event with the pattern's first name", 1},
+    {"limit", OPTION_LIMIT, "N", 0,
+     "stop after N matches (default: list 1000 and count the others)", 1},
+    {"uncertain", OPTION_UNCERTAIN, NULL, 0,
+     "also list matches that rest on an unknown order (column uncertain: 1)", 1},
+    {0}};
+
+static const struct option_row find_rows[] = {
+    OPTION_CHILD_INPUT(struct find_options, tables),
+    OPTION_SETS(OPTION_COUNT, struct find_options, count),
+    OPTION_STORES('f', struct find_options, pattern_file),
+    OPTION_SETS(OPTION_FIRST, struct find_options, first),
+    OPTION_SETS(OPTION_UNCERTAIN, struct find_options, uncertain),
+    {0}};
+
+static error_t find_parse_option(int key, char *value, struct argp_state *state)
+{
+    struct find_options *w = state->input;
+    if (key != OPTION_LIMIT)
+        return option_rows_parse(find_rows, key, value, state);
+    w->limit = value;
+    if (!*value || value[strspn(value, "0123456789")]) {
+        command_usage(w->tables.command, "--limit %s: not a number", value);
+        return EINVAL;
+    }
+    return 0;
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = find_parse_option,
+    .args_doc = "[SOURCE] PATTERN\n[SOURCE] -f FILE",
+    .doc =
+        "Find events by their order.  A pattern names events and says how they are related, in "
+        "clauses separated by semicolons: NAME: TYPE defines an event, \"a -> b\": a happened "
+        "before b, \"a || b\": they are concurrent, \"a = b\": simultaneous (one synchronization "
+        "point), \"a ; b\" or \"a next b\": b is next on the trace line of a, \"a ..5ms b\": b at "
+        "most 5 ms after a, \"!c between a b\": no c between them in the order, a.object = "
+        "b.object (also thread, line, type, kind, place, process): the same one, a.text ~ /RE/: "
+        "an annotation that matches.  A name that is not defined is an event of that type.\v"
+        "Example: poet find 's: signal; w: wait; s || w; s.object = w.object'.  docs/find.md has "
+        "the whole language.  Exit status: 0 if there is a match, 1 if there is none, 2 on "
+        "errors.",
+    .children = tables_children};
+
+const struct command command_find = {.name = "find",
+                                     .summary = "find patterns of events in the happened-before "
+                                                "order",
+                                     .run = find_run,
+                                     .argp = &argp};
