@@ -2,13 +2,14 @@
 #include "base/alloc.h"
 #include "clients/cli/command.h"
 #include "clients/cli/finding_options.h"
+#include "clients/cli/lock_order_runs.h"
 #include "clients/cli/table_options.h"
 #include "clients/connection/finding_text.h"
 #include "config/options.h"
 
 #include <stdlib.h>
 
-enum { OPTION_KINDS = 3000, OPTION_ALL };
+enum { OPTION_KINDS = 3000, OPTION_ALL, OPTION_LOCK_ORDER };
 
 static void add_row(struct text_table *sheet, const struct result_table *t, uint32_t row,
                     char *text)
@@ -50,6 +51,7 @@ static void predict_write_findings(struct text_table *sheet, const struct table_
 struct predict_options {
     struct table_settings tables;
     struct table_option options[2];
+    const char *lock_order; /* a file of intended orders; NULL: none */
 };
 
 /* predict_describe_kinds() completes the descriptions. */
@@ -57,6 +59,10 @@ static struct argp_option options[] = {
     {"all", OPTION_ALL, NULL, 0,
      "also report orders that are merely not enforced, and may be intended", 1},
     {"kinds", OPTION_KINDS, "KIND,...", 0, "report only these kinds", 1},
+    {"lock-order", OPTION_LOCK_ORDER, "FILE", 0,
+     "report instead lock orders that contradict FILE: on each line, locks in the order in which "
+     "they are to be acquired",
+     1},
     {0}};
 
 static const struct option_row predict_rows[] = {OPTION_CHILD_INPUT(struct predict_options, tables),
@@ -69,6 +75,9 @@ static error_t predict_parse_option(int key, char *value, struct argp_state *sta
     switch (key) {
     case OPTION_ALL:
         w->options[0] = (struct table_option){name, all};
+        return 0;
+    case OPTION_LOCK_ORDER:
+        w->lock_order = value;
         return 0;
     case OPTION_KINDS:
         if (!finding_text_kinds_are_known(value, FINDINGS_PREDICTED)) {
@@ -96,6 +105,24 @@ static void predict_describe_kinds(void)
     }
 }
 
+/* Predicts from the lock orders of several runs. */
+static int predict_several(const struct predict_options *w, int count, char **traces)
+{
+    static char latest[] = "latest";
+    char *none[] = {latest, NULL};
+    const struct command *command = w->tables.command;
+    if (w->options[0].value)
+        return command_usage(command, "--%s: not with several runs, or --lock-order",
+                             w->options[0].key);
+    int status = finding_options_check(command, FINDINGS_PREDICTED);
+    return status != EXIT_DONE ? status
+                               : lock_order_runs_predict(
+                                     &(struct lock_order_runs){.command = command,
+                                                               .traces = count ? traces : none,
+                                                               .count = count ? (unsigned)count : 1,
+                                                               .intended = w->lock_order});
+}
+
 static int predict_run(const struct command *command, int argc, char **argv)
 {
     predict_describe_kinds();
@@ -103,6 +130,8 @@ static int predict_run(const struct command *command, int argc, char **argv)
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
         return status;
+    if (w.lock_order || argc - first > 1)
+        return predict_several(&w, argc - first, argv + first);
     w.tables.finding_kinds = w.options[0].value;
     struct table_section section = {
         .what = "predict", .options = w.options, .words = predict_write_findings};
@@ -112,11 +141,12 @@ static int predict_run(const struct command *command, int argc, char **argv)
 static const struct argp argp = {
     .options = options,
     .parser = predict_parse_option,
-    .args_doc = "[SOURCE]",
+    .args_doc = "[SOURCE...]",
     .doc =
         "Predict concurrency bugs from one recorded run: interleavings that did not occur but that "
         "no traced synchronization excludes, most severe first, each with the events it is derived "
-        "from.\vA prediction is not a proof; use poet confirm to try to reproduce it.",
+        "from.  Of several runs: potential deadlocks by the lock orders of all of them together, "
+        "which no run shows alone.\vA prediction is not a proof; use poet confirm to try to reproduce it.",
     .children = tables_finding_children};
 
 const struct command command_predict = {

@@ -68,7 +68,7 @@ static void suspect_sites_receive(void *user, const struct response_chunk *answe
                 s->entry = s->acquired[entry - 1];
         }
     if (!answer->in->error && e.relation == RELATION_SYNC && e.partner_count == 1 &&
-        e.at.line == e.thread)
+        e.at.line == e.thread) /* from outside of all locks */
         *MAP_ITEM(&s->entries, e.thread, e.partners[0].line, s->acquired, s->acquired_count,
                   s->acquired_room, (struct suspect_site){0}) = suspect_site_of(s, &e);
     event_info_free(&e);

@@ -93,25 +93,20 @@ static int64_t suspect_after_line(struct suspect_reader *r, uint32_t line, int64
     return *latest;
 }
 
-/* Returns the object of an event, 0: none. Of a synchronization point, the event on its thread's
- * line is the operation, and that on the object's line is not. */
-static uint32_t suspect_object(const struct event_info *e, uint32_t thread, bool *request)
+/* Returns the object of an event, 0: none. Of a synchronization point, the event where its thread
+ * is outside is the operation, and that of the object is not. */
+static uint32_t suspect_object(const struct suspect_reader *r, const struct event_info *e,
+                               uint32_t thread, bool *request)
 {
     uint32_t line = e->at.line;
     *request = false;
-    if (line == thread && e->relation == RELATION_SYNC && e->partner_count == 1)
+    if (e->relation == RELATION_SYNC && e->partner_count == 1)
         line = e->partners[0].line;
     if (e->about) {
-        *request = line == thread;
+        *request = line == thread || suspect_guards(r, e->about);
         return e->about;
     }
     return line == thread || line & HIDDEN_LINE ? 0 : line;
-}
-
-static bool suspect_is_partner(const struct event_info *e, uint32_t thread)
-{
-    return e->relation == RELATION_SYNC && e->partner_count == 1 && e->at.line != thread &&
-           e->partners[0].line == thread;
 }
 
 static void suspect_take_event(struct suspect_reader *r, const struct event_info *e)
@@ -122,10 +117,10 @@ static void suspect_take_event(struct suspect_reader *r, const struct event_info
     int64_t time_ns = suspect_after_line(r, thread, e->time_ns);
     time_ns = suspect_after_line(r, e->at.line, time_ns);
     suspect_after_line(r, thread, time_ns);
-    if (suspect_is_partner(e, thread))
+    if (event_is_of_entered_object(&r->subject.source.book, e))
         return;
     bool request;
-    uint32_t object = suspect_object(e, thread, &request);
+    uint32_t object = suspect_object(r, e, thread, &request);
     uintptr_t last = (uintptr_t)map_get(&r->last, thread, 0);
     if (last && r->events[last - 1].request && r->events[last - 1].object == object)
         r->events[last - 1].fulfilled = true;

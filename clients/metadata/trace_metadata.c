@@ -350,6 +350,32 @@ const struct target_event *event_style(const struct trace_metadata *book,
     return look;
 }
 
+/* Returns the first type that the event's partner may have on its line; NULL: none is described. */
+static const struct target_event *event_partner_style(const struct trace_metadata *book,
+                                                      const struct target_event *style,
+                                                      uint32_t line)
+{
+    const struct line_metadata *l = metadata_line(book, line);
+    const struct target_event *partner = NULL;
+    for (size_t i = 0; l && i < style->partners.count && !partner; i++)
+        partner = metadata_target_event(book, l->is.kind, style->partners.items[i]);
+    return partner;
+}
+
+bool event_is_of_entered_object(const struct trace_metadata *book, const struct event_info *event)
+{
+    const struct target_event *style = event_style(book, event);
+    if (event->relation != RELATION_SYNC || event->partner_count != 1 ||
+        event->at.line == event->thread)
+        return false;
+    if (event->partners[0].line == event->thread)
+        return true;
+    const struct target_event *partner =
+        style ? event_partner_style(book, style, event->partners[0].line) : NULL;
+    return (style && style->has_presence && style->presence == OCCUPANCY_OUT) ||
+           (partner && partner->has_presence && partner->presence == OCCUPANCY_AWAY);
+}
+
 const char *metadata_expand_text(const struct trace_metadata *book, const char *text,
                                  uint32_t about)
 {

@@ -75,6 +75,10 @@ const struct target_line_group *metadata_line_group(const struct trace_metadata 
                                                     uint32_t line, const char *name);
 /* Sorts lines of `sorted` kinds by name (target_sort). */
 void metadata_sort_lines(const struct trace_metadata *book, uint32_t *lines, size_t count);
+/* Returns whether an event of a sync pair of two lines is that of the object which the thread
+ * enters or leaves, not that of the line where the thread is outside of it: of "lock" on the line
+ * of a thread, or of an outer lock, and "acquired" on that of the lock, the second one. */
+bool event_is_of_entered_object(const struct trace_metadata *book, const struct event_info *event);
 /* Returns the description that a style is of. */
 const struct target *metadata_description(const struct trace_metadata *book,
                                           const struct target_event *style);
