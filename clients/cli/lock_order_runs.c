@@ -17,13 +17,13 @@
 #define FILE_BYTES_MOST (1u << 20) /* of a file of intended orders */
 
 /* A lock that a thread holds. */
-struct held_lock {
+struct lock_holding {
     uint32_t line, lock; /* lock: number in the orders */
     char *place;         /* "f.c:10 (event 4:1)" */
 };
 
 struct lock_holder {
-    struct held_lock held[LOCKS_HELD_MOST];
+    struct lock_holding held[LOCKS_HELD_MOST];
     unsigned count;
     uint32_t requested; /* the line of the lock that it requested last; 0: none */
 };
@@ -75,21 +75,21 @@ static char *lock_order_place(struct lock_order_reader *r, const struct event_in
 
 /* Adds the orders of a lock that was requested, after all that the thread holds. */
 static void lock_order_add_acquired(struct lock_order_reader *r, const struct lock_holder *h,
-                                    uint32_t thread, const struct held_lock *now)
+                                    uint32_t thread, const struct lock_holding *now)
 {
     char *name = lock_order_name(r, thread);
     for (unsigned i = 0; i < h->count; i++) {
-        const struct held_lock *held = &h->held[i];
+        const struct lock_holding *held = &h->held[i];
         char *text = xasprintf("%s acquired %s at %s, then requested %s at %s",
                                metadata_label(&r->subject.source.book, thread),
                                lock_orders_name(r->orders, held->lock), held->place,
                                lock_orders_name(r->orders, now->lock), now->place);
-        struct lock_order order = {.held = held->lock,
-                                   .requested = now->lock,
-                                   .run = r->run,
-                                   .thread = name,
-                                   .single = lock_order_is_single(r, name),
-                                   .text = text};
+        struct acquisition_order order = {.held = held->lock,
+                                          .requested = now->lock,
+                                          .run = r->run,
+                                          .thread = name,
+                                          .single = lock_order_is_single(r, name),
+                                          .text = text};
         for (unsigned k = 0; k < h->count; k++)
             if (k != i)
                 order.outer[order.outer_count++] = h->held[k].lock;
@@ -103,9 +103,9 @@ static void lock_order_acquire(struct lock_order_reader *r, struct lock_holder *
                                const struct event_info *e)
 {
     char *name = lock_order_name(r, e->at.line);
-    struct held_lock now = {.line = e->at.line,
-                            .lock = lock_orders_lock(r->orders, name),
-                            .place = lock_order_place(r, e)};
+    struct lock_holding now = {.line = e->at.line,
+                               .lock = lock_orders_lock(r->orders, name),
+                               .place = lock_order_place(r, e)};
     free(name);
     if (h->requested == e->at.line) /* not acquired by a call that does not wait */
         lock_order_add_acquired(r, h, e->thread, &now);
@@ -207,7 +207,7 @@ struct lock_order_report {
 };
 
 static void lock_order_report_finding(struct lock_order_report *p, const char *text,
-                                      const struct lock_order *const *orders, unsigned count)
+                                      const struct acquisition_order *const *orders, unsigned count)
 {
     char *whole = xstrdup(text);
     if (!p->quiet)
@@ -238,7 +238,7 @@ static void lock_order_report_violations(struct lock_order_report *p,
                                          const struct lock_orders *orders)
 {
     uint32_t count;
-    const struct lock_order **found = lock_orders_violations(orders, &count);
+    const struct acquisition_order **found = lock_orders_violations(orders, &count);
     for (uint32_t i = 0; i < count; i++) {
         char *text = xasprintf("%s: %s is to be acquired before %s", p->runs->intended,
                                lock_orders_name(orders, found[i]->requested),

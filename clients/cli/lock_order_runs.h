@@ -14,8 +14,8 @@ struct lock_order_runs {
     const char *intended; /* a file of intended orders; NULL: none */
 };
 
-/* Prints the findings of the runs, or in another form if finding_options.h says so. Returns the exit
- * status. */
+/* Prints the findings of the runs, or in another form if finding_options.h says so. Returns the
+ * exit status. */
 int lock_order_runs_predict(const struct lock_order_runs *runs);
 
 #endif

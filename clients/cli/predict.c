@@ -146,7 +146,8 @@ static const struct argp argp = {
         "Predict concurrency bugs from one recorded run: interleavings that did not occur but that "
         "no traced synchronization excludes, most severe first, each with the events it is derived "
         "from.  Of several runs: potential deadlocks by the lock orders of all of them together, "
-        "which no run shows alone.\vA prediction is not a proof; use poet confirm to try to reproduce it.",
+        "which no run shows alone.\vA prediction is not a proof; use poet confirm to try to "
+        "reproduce it.",
     .children = tables_finding_children};
 
 const struct command command_predict = {

@@ -19,7 +19,7 @@ struct lock_orders {
     struct lock_node *locks;
     size_t lock_count, lock_room;
     struct map by_name, known;
-    struct lock_order *orders;
+    struct acquisition_order *orders;
     size_t order_count, order_room;
 };
 
@@ -68,7 +68,7 @@ const char *lock_orders_name(const struct lock_orders *o, uint32_t lock)
     return o->locks[lock].name;
 }
 
-void lock_orders_add(struct lock_orders *o, const struct lock_order *order)
+void lock_orders_add(struct lock_orders *o, const struct acquisition_order *order)
 {
     uint64_t hash = lock_orders_hash(TEXT_HASH_EMPTY, order->thread);
     hash = text_hash_add(hash, (const char *)&order->run, sizeof order->run);
@@ -96,7 +96,7 @@ struct lock_search {
     struct map found; /* by hash of the locks */
 };
 
-static bool lock_order_has_outer(const struct lock_order *a, uint32_t lock)
+static bool lock_order_has_outer(const struct acquisition_order *a, uint32_t lock)
 {
     for (unsigned i = 0; i < a->outer_count; i++)
         if (a->outer[i] == lock)
@@ -105,7 +105,8 @@ static bool lock_order_has_outer(const struct lock_order *a, uint32_t lock)
 }
 
 /* Returns whether two orders of a cycle can be performed at the same time. */
-static bool lock_orders_may_overlap(const struct lock_order *a, const struct lock_order *b)
+static bool lock_orders_may_overlap(const struct acquisition_order *a,
+                                    const struct acquisition_order *b)
 {
     for (unsigned i = 0; i < a->outer_count; i++)
         if (lock_order_has_outer(b, a->outer[i]))
@@ -113,7 +114,8 @@ static bool lock_orders_may_overlap(const struct lock_order *a, const struct loc
     return strcmp(a->thread, b->thread) != 0 || (!a->single && !b->single);
 }
 
-static bool lock_cycle_may_extend(const struct lock_search *s, const struct lock_order *order)
+static bool lock_cycle_may_extend(const struct lock_search *s,
+                                  const struct acquisition_order *order)
 {
     for (unsigned i = 0; i < s->path.count; i++)
         if (s->path.orders[i]->held == order->held ||
@@ -148,7 +150,7 @@ static void lock_search_add(struct lock_search *s)
 /* Extends the path from the lock that its last order requests; the first lock is the least. */
 static void lock_search_extend(struct lock_search *s, uint32_t first)
 {
-    const struct lock_order *last = s->path.orders[s->path.count - 1];
+    const struct acquisition_order *last = s->path.orders[s->path.count - 1];
     const struct lock_node *node = &s->of->locks[last->requested];
     if (last->requested == first) {
         lock_search_add(s);
@@ -157,7 +159,7 @@ static void lock_search_extend(struct lock_search *s, uint32_t first)
     if (s->path.count == LOCK_CYCLE_MOST || last->requested < first)
         return;
     for (uint32_t i = 0; i < node->order_count; i++) {
-        const struct lock_order *order = &s->of->orders[node->orders[i]];
+        const struct acquisition_order *order = &s->of->orders[node->orders[i]];
         if (!lock_cycle_may_extend(s, order))
             continue;
         s->path.orders[s->path.count++] = order;
@@ -241,13 +243,14 @@ bool lock_orders_read(struct lock_orders *o, const char *text, unsigned *line)
     return good;
 }
 
-const struct lock_order **lock_orders_violations(const struct lock_orders *o, uint32_t *count)
+const struct acquisition_order **lock_orders_violations(const struct lock_orders *o,
+                                                        uint32_t *count)
 {
-    const struct lock_order **found = NULL;
+    const struct acquisition_order **found = NULL;
     struct map pairs = {0};
     *count = 0;
     for (size_t i = 0; i < o->order_count; i++) {
-        const struct lock_order *order = &o->orders[i];
+        const struct acquisition_order *order = &o->orders[i];
         if (map_get(&pairs, order->held, order->requested) ||
             !lock_orders_intend(o, order->requested, order->held))
             continue;

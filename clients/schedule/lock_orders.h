@@ -1,10 +1,10 @@
-/* The orders in which threads acquire locks, in one run or several of a program, and what contradicts
- * them: cycles (potential deadlocks: Goodlock, Havelund 2000), and a file of the orders that are
- * intended.
+/* The orders in which threads acquire locks, in one run or several of a program, and what
+ * contradicts them: cycles (potential deadlocks: Goodlock, Havelund 2000), and a file of the
+ * orders that are intended.
  *
- * An order is "a lock is requested while another one is held". Locks and threads have the same name
- * in each run. Orders of one thread only, and those below a lock that all of a cycle hold, are no
- * potential deadlock. Not thread-safe. */
+ * An order is "a lock is requested while another one is held". Locks and threads have the same
+ * name in each run. Orders of one thread only, and those below a lock that all of a cycle hold,
+ * cannot deadlock. Not thread-safe. */
 #ifndef CLIENTS_SCHEDULE_LOCK_ORDERS_H
 #define CLIENTS_SCHEDULE_LOCK_ORDERS_H
 
@@ -18,7 +18,7 @@
 struct lock_orders;
 
 /* A request of a lock by a thread that holds another one, the first time in a run. */
-struct lock_order {
+struct acquisition_order {
     uint32_t held, requested; /* locks, by lock_orders_lock() */
     uint32_t run;
     const char *thread;
@@ -35,10 +35,11 @@ uint32_t lock_orders_lock(struct lock_orders *orders, const char *name);
 const char *lock_orders_name(const struct lock_orders *orders, uint32_t lock);
 /* Adds an order; the texts are copied. Repeats of the same locks, thread and outer locks in one run
  * are ignored. */
-void lock_orders_add(struct lock_orders *orders, const struct lock_order *order);
+void lock_orders_add(struct lock_orders *orders, const struct acquisition_order *order);
 
 struct lock_cycle {
-    const struct lock_order *orders[LOCK_CYCLE_MOST]; /* each requests what the next one holds */
+    const struct acquisition_order
+        *orders[LOCK_CYCLE_MOST]; /* each requests what the next one holds */
     unsigned count;
 };
 
@@ -52,8 +53,9 @@ struct lock_cycle *lock_orders_cycles(const struct lock_orders *orders, uint32_t
  * white space; "#" begins a comment. Returns false with the number of the line that contradicts an
  * earlier one, or has one lock only. */
 bool lock_orders_read(struct lock_orders *orders, const char *text, unsigned *line);
-/* Returns the added orders that the intended ones forbid, the first of each pair of locks. The array
- * is the caller's. */
-const struct lock_order **lock_orders_violations(const struct lock_orders *orders, uint32_t *count);
+/* Returns the added orders that the intended ones forbid, the first of each pair of locks. The
+ * array is the caller's. */
+const struct acquisition_order **lock_orders_violations(const struct lock_orders *orders,
+                                                        uint32_t *count);
 
 #endif

@@ -1,5 +1,5 @@
-/* Lock orders of several runs: cycles of two locks against brute force, gates, threads, and intended
- * orders. */
+/* Lock orders of several runs: cycles of two locks against brute force, gates, threads, and
+ * intended orders. */
 #include "clients/schedule/lock_orders.h"
 #include "tests/unit/unit.h"
 
@@ -12,7 +12,7 @@ enum { LOCKS = 4, THREADS = 3, RUNS = 3, ORDERS = 8, ROUNDS = 2000 };
 static const char *const lock_names[LOCKS] = {"M:a", "M:b", "M:c", "M:d"};
 static const char *const thread_names[THREADS] = {"T:x", "T:y", "T:pool"};
 
-static struct lock_order made[ORDERS];
+static struct acquisition_order made[ORDERS];
 
 static struct lock_orders *make_orders(unsigned seed)
 {
@@ -22,20 +22,20 @@ static struct lock_orders *make_orders(unsigned seed)
         assert_int_equal(lock_orders_lock(orders, lock_names[i]), i);
     for (unsigned i = 0; i < ORDERS; i++) {
         unsigned thread = (unsigned)rand() % THREADS, held = (unsigned)rand() % 2;
-        made[i] = (struct lock_order){.held = held,
-                                      .requested = 1 - held,
-                                      .run = (uint32_t)rand() % RUNS,
-                                      .thread = thread_names[thread],
-                                      .single = thread != 2,
-                                      .text = "",
-                                      .outer = {2 + (uint32_t)rand() % 2},
-                                      .outer_count = (unsigned)rand() % 2};
+        made[i] = (struct acquisition_order){.held = held,
+                                             .requested = 1 - held,
+                                             .run = (uint32_t)rand() % RUNS,
+                                             .thread = thread_names[thread],
+                                             .single = thread != 2,
+                                             .text = "",
+                                             .outer = {2 + (uint32_t)rand() % 2},
+                                             .outer_count = (unsigned)rand() % 2};
         lock_orders_add(orders, &made[i]);
     }
     return orders;
 }
 
-static bool may_deadlock(const struct lock_order *a, const struct lock_order *b)
+static bool may_deadlock(const struct acquisition_order *a, const struct acquisition_order *b)
 {
     bool gate = a->outer_count && b->outer_count && a->outer[0] == b->outer[0];
     bool other = strcmp(a->thread, b->thread) != 0 || !a->single;
@@ -71,12 +71,12 @@ static void cycles_of_two_locks_are_those_of_brute_force(void **state)
 static void add(struct lock_orders *orders, const char *thread, const char *held,
                 const char *requested, uint32_t run)
 {
-    struct lock_order order = {.held = lock_orders_lock(orders, held),
-                               .requested = lock_orders_lock(orders, requested),
-                               .run = run,
-                               .thread = thread,
-                               .single = true,
-                               .text = thread};
+    struct acquisition_order order = {.held = lock_orders_lock(orders, held),
+                                      .requested = lock_orders_lock(orders, requested),
+                                      .run = run,
+                                      .thread = thread,
+                                      .single = true,
+                                      .text = thread};
     lock_orders_add(orders, &order);
 }
 
@@ -107,7 +107,7 @@ static void intended_orders_are_transitive(void **state)
     add(orders, "T:y", "M:c", "M:a", 1);
     add(orders, "T:x", "M:a", "M:c", 0);
     add(orders, "T:x", "M:c", "M:d", 0);
-    const struct lock_order **found = lock_orders_violations(orders, &count);
+    const struct acquisition_order **found = lock_orders_violations(orders, &count);
     assert_int_equal(count, 1);
     assert_string_equal(lock_orders_name(orders, found[0]->held), "M:c");
     free(found);
