@@ -42,10 +42,12 @@ static struct target_line_type *add_kind(struct description_reader *reader,
 static void read_kind(struct description_reader *reader, const config_setting_t *s,
                       struct target *target)
 {
-    description_check_keys(reader, s,
-                           "name letter title color shared holds_threads visible sort_by_name "
-                           "show_location number_duplicates named_by_constructor category "
-                           "trace_in_libraries inherited kernel_wakes launcher_started remote");
+    description_check_keys(
+        reader, s,
+        "name letter title color shared holds_threads visible sort_by_name "
+        "show_location number_duplicates named_by_constructor category "
+        "trace_in_libraries inherited opened_by_name kernel_wakes launcher_started "
+        "remote");
     const char *name = description_get_text(reader, s, "name", true);
     struct target_line_type *kind = find_kind(target, name ? name : "");
     if (kind && kind->part == reader->part)
@@ -66,6 +68,7 @@ static void read_kind(struct description_reader *reader, const config_setting_t 
     description_get_bool(reader, s, "named_by_constructor", &kind->by_constructor);
     description_get_bool(reader, s, "trace_in_libraries", &kind->everywhere);
     description_get_bool(reader, s, "inherited", &kind->inherited);
+    description_get_bool(reader, s, "opened_by_name", &kind->by_name);
     description_get_bool(reader, s, "kernel_wakes", &kind->by_kernel);
     description_get_bool(reader, s, "launcher_started", &kind->launched);
     description_get_bool(reader, s, "remote", &kind->remote);

@@ -81,6 +81,7 @@ struct target_line_type {
      * requested */
     bool everywhere;
     bool inherited; /* only processes that inherit such an object from its creator can use it */
+    bool by_name; /* any process can open such an object by its name */
     bool by_kernel; /* the kernel may wake its waiters, too, at the end of an asynchronous call */
     /* a program that need not be in the trace starts several at once; identified by their names */
     bool launched;

@@ -115,12 +115,14 @@ void sleeper_info_free(struct sleeper_info *sleeper)
 void encode_cycle(struct encoder *out, const struct cycle_info *cycle)
 {
     ENCODE_LIST(cycle->steps, cycle->count, CYCLE_STEP_FIELDS);
+    encode_u32(out, cycle->doubts);
 }
 
 void decode_cycle(struct decoder *in, struct cycle_info *cycle)
 {
     *cycle = (struct cycle_info){0};
     DECODE_LIST(cycle->steps, cycle->count, CYCLE_STEP_FIELDS);
+    cycle->doubts = decode_u32(in);
 }
 
 static void encode_waker_state(struct encoder *out, uint8_t state) { encode_u8(out, state); }

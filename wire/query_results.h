@@ -28,7 +28,8 @@ enum diagnosis_uncertainty {
     UNCERTAIN_PAST = 16, /* not all recorded events have been examined */
     UNCERTAIN_TYPES = 32, /* the description does not say which types wake them */
     UNCERTAIN_MEMORY = 64, /* processes that are not traced may map the memory of the object */
-    UNCERTAIN_KERNEL = 128 /* the kernel may wake them, at the end of an asynchronous call */
+    UNCERTAIN_KERNEL = 128, /* the kernel may wake them, at the end of an asynchronous call */
+    UNCERTAIN_NAME = 256 /* processes that are not traced may open the object by its name */
 };
 
 /* The way in which a thread keeps another one from resuming: what it did at the event that a
@@ -117,6 +118,7 @@ struct cycle_info {
         int64_t time_ns; /* of the last event */
     } *steps;
     uint32_t count;
+    uint32_t doubts; /* why it is only likely: bits of enum diagnosis_uncertainty; 0: certain */
 };
 
 enum wake_effect { WAKE_NO_THREAD, WAKE_SOME_THREAD, WAKE_UNKNOWN };

@@ -70,7 +70,7 @@ static bool target_hang_is_cycle(const struct target_hang *w, const struct wait_
                                  const struct trace_metadata *book)
 {
     for (size_t i = 0; i < waits->cycle_count; i++)
-        for (uint32_t k = 0; k < waits->cycles[i].count; k++)
+        for (uint32_t k = 0; !waits->cycles[i].doubts && k < waits->cycles[i].count; k++)
             if (target_hang_is_about(w, book, waits->cycles[i].steps[k].about))
                 return true;
     return false;
@@ -209,7 +209,7 @@ static void attempt_check_hang(const struct attempt *trial, pid_t program, struc
         fate = OUTCOME_NEVER;
     h->still = fate != OUTCOME_OPEN && h->events == h->before ? h->still + 1 : 0;
     h->before = h->events;
-    end->hangs = known && (h->waits.cycle_count || h->still >= STILL_PERHAPS ||
+    end->hangs = known && (wait_list_has_deadlock(&h->waits) || h->still >= STILL_PERHAPS ||
                            (fate == OUTCOME_NEVER && h->still >= STILL_NEVER));
     end->otherwise = end->hangs && !attempt_is_target_hang(trial, h, &source);
     wait_list_free(&h->waits);

@@ -128,6 +128,9 @@ static void blocked_print_cycle(const struct blocked_report *r, const struct cyc
         printf("    %s\n", sentence);
         free(sentence);
     }
+    for (unsigned bit = 1; bit; bit <<= 1)
+        if (cycle->doubts & bit && *uncertainty_sentence(bit))
+            printf("    %s\n", uncertainty_sentence(bit));
 }
 
 static void blocked_print_diagnosis(const struct blocked_report *r,

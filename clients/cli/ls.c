@@ -196,7 +196,7 @@ static bool run_list_request_run_details(struct run_list_entry *l, struct sessio
     l->lost = run->lost;
     l->length_ns = waits.now.last_ns;
     l->waiting = (uint32_t)waits.count;
-    l->deadlock = waits.cycle_count > 0;
+    l->deadlock = wait_list_has_deadlock(&waits);
     l->program = run_list_programs(&source->book);
     l->ending = run_list_ending(source);
     wait_list_free(&waits);

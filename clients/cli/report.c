@@ -114,10 +114,11 @@ static struct table_cell callers_cell(struct symbolizer *sites, const struct eve
 static void set_cells(struct symbolizer *sites, const struct wait_list *w,
                       const struct wait_info *wait, struct table_cell *cells)
 {
-    const char *what = wait_list_is_in_cycle(w, wait->thread) ? "deadlock"
-                       : hang_table_is_at_exit(w, wait)       ? "waiting"
-                       : wait->fate == OUTCOME_NEVER          ? "never resumes"
-                                                              : "likely never resumes";
+    bool likely = wait->fate == OUTCOME_POSSIBLE;
+    const char *what = !likely && wait_list_is_in_cycle(w, wait->thread) ? "deadlock"
+                       : hang_table_is_at_exit(w, wait)                  ? "waiting"
+                       : wait->fate == OUTCOME_NEVER                     ? "never resumes"
+                                                                         : "likely never resumes";
     int64_t waited = w->now.now_ns - wait->since_ns;
     cells[WHAT] = (struct table_cell){.is = CELL_TEXT, .text = xstrdup(what)};
     cells[THREAD] = table_cell_line(wait->thread);
@@ -155,6 +156,9 @@ static void add_cycle_notes(const struct trace_metadata *book, const struct wait
             ARRAY_PUSH(t->notes, t->note_count, deadlock_edge_text(book, cycle, i, wait));
         free(handler);
     }
+    for (unsigned bit = 1; bit; bit <<= 1)
+        if (cycle->doubts & bit && *uncertainty_sentence(bit))
+            ARRAY_PUSH(t->notes, t->note_count, xstrdup(uncertainty_sentence(bit)));
 }
 
 /* Adds a note for each lock of a holder that has exited, and for each line of a diagnosis. */
@@ -162,7 +166,7 @@ static void add_notes(const struct trace_metadata *book, const struct wait_list 
                       struct result_table *t)
 {
     const struct wait_info *lock = NULL;
-    for (size_t i = 0; i < w->cycle_count; i++)
+    for (size_t i = 0; i < w->cycle_count && t->note_count < MOST; i++)
         add_cycle_notes(book, w, &w->cycles[i], t);
     while ((lock = wait_list_abandoned_lock(w, lock)) != NULL && t->note_count < MOST) {
         char *text = abandoned_lock_text(book, lock);

@@ -170,7 +170,8 @@ static void run_findings_add_cycle(struct run_findings_builder *b, const struct 
         free(names);
         names = more;
     }
-    run_findings_begin(b, FINDING_DEADLOCK, FINDING_CERTAIN, xasprintf("%s (%s)", text, names));
+    run_findings_begin(b, FINDING_DEADLOCK, cycle->doubts ? FINDING_LIKELY : FINDING_CERTAIN,
+                       xasprintf("%s (%s)", text, names));
     free(names);
     free(text);
     for (uint32_t i = 0; i < cycle->count; i++) {

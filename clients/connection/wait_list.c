@@ -37,6 +37,14 @@ bool wait_list_is_in_cycle(const struct wait_list *waits, uint32_t thread)
     return false;
 }
 
+bool wait_list_has_deadlock(const struct wait_list *waits)
+{
+    for (size_t i = 0; i < waits->cycle_count; i++)
+        if (!waits->cycles[i].doubts)
+            return true;
+    return false;
+}
+
 bool wait_list_is_explained(const struct wait_list *waits, const struct diagnosis_info *verdict)
 {
     for (size_t i = 0; i < waits->count; i++)

@@ -44,6 +44,8 @@ void wait_list_free(struct wait_list *waits); /* leaves it empty */
  * line; NULL if there is none. */
 const struct wait_info *wait_list_awaited(const struct wait_list *waits,
                                           const struct wait_info *wait);
+/* Returns whether there is a cycle that is certain. */
+bool wait_list_has_deadlock(const struct wait_list *waits);
 bool wait_list_is_in_cycle(const struct wait_list *waits, uint32_t thread);
 /* Returns whether a cycle says why the waiter of a diagnosis does not resume. */
 bool wait_list_is_explained(const struct wait_list *waits, const struct diagnosis_info *verdict);

@@ -216,8 +216,9 @@ static void hang_text_report_ref(struct hang_text_buffer *s, struct event_id at)
 
 char *deadlock_text(const struct cycle_info *cycle)
 {
-    return cycle->count == 1 ? xstrdup("DEADLOCK: a thread waits for itself")
-                             : xasprintf("DEADLOCK: %u threads wait for each other", cycle->count);
+    const char *tag = cycle->doubts ? "LIKELY DEADLOCK" : "DEADLOCK";
+    return cycle->count == 1 ? xasprintf("%s: a thread waits for itself", tag)
+                             : xasprintf("%s: %u threads wait for each other", tag, cycle->count);
 }
 
 /* Returns the annotation of the event with which a thread waits that begins so; NULL: none. */
@@ -332,6 +333,38 @@ char *transitive_wait_text(const struct trace_metadata *book, const struct wait_
     return hang_text_finish(&s);
 }
 
+/* ---- uncertainty ---- */
+
+/* name, sentence below a diagnosis; "": one that names threads, or that says what was analyzed */
+static const struct uncertainty_words {
+    unsigned doubt;
+    const char *name, *sentence;
+} uncertainty_words[] = {
+    {UNCERTAIN_WAKER, "woken",
+     "uncertain: a waiter may already have been woken and not resumed yet"},
+    {UNCERTAIN_RUNS, "running", ""},
+    {UNCERTAIN_HANDLER, "handler", "uncertain: a signal handler could wake them"},
+    {UNCERTAIN_UNTRACED, "untraced", "uncertain: not all threads were traced"},
+    {UNCERTAIN_PAST, "past", ""},
+    {UNCERTAIN_TYPES, "types", "uncertain: the target description does not say what wakes them"},
+    {UNCERTAIN_MEMORY, "memory", "uncertain: processes that are not traced may use its memory"},
+    {UNCERTAIN_KERNEL, "kernel",
+     "uncertain: the kernel could wake them, at the end of an asynchronous call"},
+    {UNCERTAIN_NAME, "name", "uncertain: processes that are not traced could open it by its name"}};
+
+static const struct uncertainty_words *uncertainty_find(unsigned doubt)
+{
+    static const struct uncertainty_words none = {0, NULL, ""};
+    for (size_t i = 0; i < sizeof uncertainty_words / sizeof *uncertainty_words; i++)
+        if (uncertainty_words[i].doubt == doubt)
+            return &uncertainty_words[i];
+    return &none;
+}
+
+const char *uncertainty_text(unsigned doubt) { return uncertainty_find(doubt)->name; }
+
+const char *uncertainty_sentence(unsigned doubt) { return uncertainty_find(doubt)->sentence; }
+
 /* ---- diagnoses ---- */
 
 /* Returns whether it is an object through which processes communicate, such as a pipe. */
@@ -365,8 +398,13 @@ static void hang_text_report_worst(const struct trace_metadata *book,
     /* a thread waits on its own line for other threads, such as those that call its members */
     bool own = v->about && v->wait.line == v->about && metadata_line_is_thread(book, v->about);
     const char *waiters = own ? "" : "the waiters of ";
-    if (v->fate == OUTCOME_NEVER && hang_text_is_communication(book, v->about))
-        fprintf(s->f, "HANG: no remaining thread can read from, or write to, %s\n", about);
+    bool named = v->doubts & UNCERTAIN_NAME;
+    if ((v->fate == OUTCOME_NEVER || (v->fate == OUTCOME_POSSIBLE && named)) &&
+        hang_text_is_communication(book, v->about))
+        fprintf(s->f, "%sHANG: no %s thread can %sread from, or write to, %s\n",
+                v->fate == OUTCOME_NEVER ? "" : "LIKELY ",
+                v->fate == OUTCOME_NEVER ? "remaining" : "traced",
+                v->fate == OUTCOME_NEVER ? "" : "still ", about);
     else if (v->polls && v->fate != OUTCOME_OPEN)
         fprintf(s->f,
                 "%sHANG: no %s thread can %smake ready a descriptor that an event loop waits for\n",
@@ -477,18 +515,9 @@ static void hang_text_report_doubts(const struct trace_metadata *book,
         fprintf(s->f, " %s still running and might do so for the first time\n",
                 v->run_count == 1 ? "is" : "are");
     }
-    if (v->doubts & UNCERTAIN_WAKER)
-        fputs("uncertain: a waiter may already have been woken and not resumed yet\n", s->f);
-    if (v->doubts & UNCERTAIN_HANDLER)
-        fputs("uncertain: a signal handler could wake them\n", s->f);
-    if (v->doubts & UNCERTAIN_UNTRACED)
-        fputs("uncertain: not all threads were traced\n", s->f);
-    if (v->doubts & UNCERTAIN_TYPES)
-        fputs("uncertain: the target description does not say what wakes them\n", s->f);
-    if (v->doubts & UNCERTAIN_MEMORY)
-        fputs("uncertain: processes that are not traced may use its memory\n", s->f);
-    if (v->doubts & UNCERTAIN_KERNEL)
-        fputs("uncertain: the kernel could wake them, at the end of an asynchronous call\n", s->f);
+    for (unsigned bit = 1; bit; bit <<= 1)
+        if (v->doubts & bit && *uncertainty_sentence(bit))
+            fprintf(s->f, "%s\n", uncertainty_sentence(bit));
     if (v->doubts & UNCERTAIN_PAST)
         fputs("only part of the trace was analyzed\n", s->f);
 }
@@ -543,28 +572,4 @@ const char *outcome_name(enum wait_outcome fate)
                                                      [OUTCOME_POSSIBLE] = "likely_never",
                                                      [OUTCOME_NEVER] = "never"};
     return fate < OUTCOME_COUNT ? words[fate] : "";
-}
-
-const char *uncertainty_text(unsigned doubt)
-{
-    switch (doubt) {
-    case UNCERTAIN_WAKER:
-        return "woken";
-    case UNCERTAIN_RUNS:
-        return "running";
-    case UNCERTAIN_HANDLER:
-        return "handler";
-    case UNCERTAIN_UNTRACED:
-        return "untraced";
-    case UNCERTAIN_PAST:
-        return "past";
-    case UNCERTAIN_TYPES:
-        return "types";
-    case UNCERTAIN_MEMORY:
-        return "memory";
-    case UNCERTAIN_KERNEL:
-        return "kernel";
-    default:
-        return NULL;
-    }
 }

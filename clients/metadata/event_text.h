@@ -37,7 +37,8 @@ void holder_text(char *s, size_t size, const struct trace_metadata *book,
 /* Returns a word for how a thread keeps another one waiting, such as "lock". */
 const char *hold_name(unsigned how);
 
-/* Returns "DEADLOCK: 2 threads wait for each other". The caller frees it. */
+/* Returns "DEADLOCK: 2 threads wait for each other", or "LIKELY DEADLOCK: ...". The caller frees
+ * it. */
 char *deadlock_text(const struct cycle_info *cycle);
 
 /* Returns "in the handler of SIGUSR1 (sent by T:a at event 2:5)"; NULL if the thread does not wait
@@ -73,5 +74,8 @@ const char *outcome_name(enum wait_outcome fate);
 const char *waker_state_name(unsigned state);
 /* Returns a word for why a diagnosis is uncertain, such as "running"; doubt: one bit. */
 const char *uncertainty_text(unsigned doubt);
+/* Returns "uncertain: a signal handler could wake them"; "" if the diagnosis itself says why.
+ * doubt: one bit. */
+const char *uncertainty_sentence(unsigned doubt);
 
 #endif

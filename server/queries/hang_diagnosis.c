@@ -295,6 +295,7 @@ static void hang_diagnosis_add_uncertainty(struct hang_diagnosis *v)
             run_lines_reach(&run->lines, s->line) & LINE_NAMED_MEMORY ? UNCERTAIN_MEMORY : 0;
         s->doubts |= handlers && hang_diagnosis_may_handler_wake(v, s) ? UNCERTAIN_HANDLER : 0;
         s->doubts |= waker_search_may_kernel_wake(&v->wakers, s) ? UNCERTAIN_KERNEL : 0;
+        s->doubts |= waker_search_may_process_open(&v->wakers, s) ? UNCERTAIN_NAME : 0;
         if (s->rests)
             continue;
         if (!(v->resumes[s->reported_waiter] & RESUMES))
@@ -313,6 +314,8 @@ enum wait_outcome hang_diagnosis_outcome(const struct hang_diagnosis *v, size_t 
         return v->doubts ? OUTCOME_POSSIBLE : OUTCOME_NEVER;
     return resumes & RESUMES_AS_BEFORE ? OUTCOME_OPEN : OUTCOME_POSSIBLE;
 }
+
+uint32_t hang_diagnosis_doubts(const struct hang_diagnosis *v) { return v->doubts; }
 
 /* Returns the only thread besides one that has not ended; 0 if there are more, or none. */
 static uint32_t hang_diagnosis_only_other(const struct hang_diagnosis *v, uint32_t thread)

@@ -18,6 +18,8 @@ void hang_diagnosis_free(struct hang_diagnosis *verdicts);
 /* Returns true once the diagnosis is complete. */
 bool hang_diagnosis_step(struct hang_diagnosis *verdicts, uint64_t *budget);
 enum wait_outcome hang_diagnosis_outcome(const struct hang_diagnosis *verdicts, size_t waiter);
+/* Returns why all diagnoses of OUTCOME_POSSIBLE are uncertain: bits of diagnosis_uncertainty. */
+uint32_t hang_diagnosis_doubts(const struct hang_diagnosis *verdicts);
 /* Gets the i-th of the threads that ever read from, or wrote to, the stream or queue at which this
  * one waits; if none did, of the only other thread.  Returns false past the last. */
 bool hang_diagnosis_candidate(const struct hang_diagnosis *verdicts, size_t waiter, unsigned i,

@@ -257,6 +257,14 @@ static void note_object(struct wait_graph_job *job, struct waiter *w)
     w->object = (uint32_t)g->object_count - 1;
 }
 
+/* Returns whether a waiter will never resume, unless a process that is not traced opens an object by
+ * its name. */
+static bool wait_graph_is_blocked(const struct wait_graph_job *job, const struct waiter *w)
+{
+    return w->fate == OUTCOME_NEVER ||
+           (w->fate == OUTCOME_POSSIBLE && hang_diagnosis_doubts(job->verdicts) == UNCERTAIN_NAME);
+}
+
 /* Adds the threads that alone could have woken a waiter, if it will never resume: then it waits for
  * these, as for holders. */
 static void wait_graph_note_wakers(struct wait_graph_job *job, size_t waiter)
@@ -265,7 +273,7 @@ static void wait_graph_note_wakers(struct wait_graph_job *job, size_t waiter)
     struct wait_graph_object *object = &g->objects[g->waiters[waiter].object];
     struct holder_info holder;
     g->waiters[waiter].fate = hang_diagnosis_outcome(job->verdicts, waiter);
-    if (object->count || g->waiters[waiter].fate != OUTCOME_NEVER)
+    if (object->count || !wait_graph_is_blocked(job, &g->waiters[waiter]))
         return;
     object->first = (uint32_t)g->holder_count;
     for (unsigned i = 0; hang_diagnosis_candidate(job->verdicts, waiter, i, &holder); i++)
@@ -289,7 +297,7 @@ static uint32_t wait_graph_blocker(const struct wait_graph *g, const struct wait
         return w->ahead.thread;
     const struct holder_info *holder = i < object->count ? &g->holders[object->first + i] : NULL;
     bool blocks = holder && holder->how != HOLD_AT_FORK && holder->how != HOLD_TEAM &&
-                  (hold_is_of_lock(holder->how) || w->fate == OUTCOME_NEVER);
+                  (hold_is_of_lock(holder->how) || w->fate != OUTCOME_OPEN);
     return blocks ? holder->thread : 0;
 }
 
@@ -506,13 +514,15 @@ static void wait_graph_set_holder(const struct wait_graph_job *job, const struct
 static void wait_graph_send_cycle(const struct wait_graph_job *job, const uint32_t *waiters,
                                   uint32_t count, struct response *reply)
 {
-    struct cycle_info cycle = {xcalloc(count, sizeof *cycle.steps), count};
+    struct cycle_info cycle = {.steps = xcalloc(count, sizeof *cycle.steps), .count = count};
     for (uint32_t i = 0; i < count; i++) {
         const struct waiter *w = &job->graph.waiters[waiters[i]];
         uint32_t next = job->graph.waiters[waiters[(i + 1) % count]].thread;
         referenced_lines_note(w->thread);
         referenced_lines_note(w->about);
         referenced_lines_note(w->at.line);
+        cycle.doubts |=
+            w->fate == OUTCOME_POSSIBLE ? hang_diagnosis_doubts(job->verdicts) : cycle.doubts;
         cycle.steps[i] = (struct cycle_step_info){
             .thread = w->thread, .about = w->about, .at = w->at, .time_ns = w->time_ns};
         wait_graph_set_holder(job, w, next, &cycle.steps[i]);

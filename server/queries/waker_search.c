@@ -59,13 +59,21 @@ bool waker_search_may_kernel_wake(const struct waker_search *v, const struct wak
     return kind && kind->by_kernel;
 }
 
-/* (which processes can use an object of the kernel is only known if it is inherited) */
+bool waker_search_may_process_open(const struct waker_search *v, const struct waker_subject *s)
+{
+    const struct target_line_type *kind =
+        waker_search_line_type(v, &v->graph->waiters[s->reported_waiter]);
+    return kind && kind->by_name;
+}
+
+/* (which processes can use an object of the kernel is only known if it is inherited; of one with a
+ * name, which traced ones did) */
 bool waker_search_needs_waking(const struct waker_search *v, const struct waiter *w)
 {
     if (!w->about || (!w->look->woken_by.count && !w->look->releases))
         return false;
     const struct target_line_type *kind = waker_search_line_type(v, w);
-    return !kind || !kind->everywhere || kind->inherited;
+    return !kind || !kind->everywhere || kind->inherited || kind->by_name;
 }
 
 /* ---- subjects ---- */

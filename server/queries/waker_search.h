@@ -74,6 +74,9 @@ bool waker_search_is_communication(const struct waker_search *search, const stru
 /* Returns whether the kernel may wake the waiters of a subject, too. */
 bool waker_search_may_kernel_wake(const struct waker_search *search,
                                   const struct waker_subject *subject);
+/* Returns whether a process that is not traced may open the object of a subject by its name. */
+bool waker_search_may_process_open(const struct waker_search *search,
+                                   const struct waker_subject *subject);
 /* Returns whether it waits until another thread wakes it, and it is known which can. */
 bool waker_search_needs_waking(const struct waker_search *search, const struct waiter *waiter);
 /* Adds a waiter, by its index in the graph, to its object, unless it needs no waking. */

@@ -65,7 +65,8 @@ struct transfer {
     const void *site;
     uint64_t count;      /* the key of an eventfd */
     uint64_t unknown;    /* the key of a stream that a read found unknown; 0: none */
-    poet_line_t line;    /* what the call waits for, */
+    enum ipc_event wait; /* how the call would wait, */
+    poet_line_t line;    /* what for, */
     poet_type_t type;    /* and the event type of the wait; 0: it does not wait */
     bool followed, waits;
     bool is_tcp; /* uses `peer`, not `stream` */
@@ -86,17 +87,6 @@ static bool byte_call_waits_for_all(int fd, int flags)
     return !(flags & MSG_DONTWAIT) && !(fcntl(fd, F_GETFL) & O_NONBLOCK);
 }
 
-/* Returns the size of the send buffer of a Unix socket; -1: it is another descriptor. */
-static int byte_call_unix_room(int fd)
-{
-    int domain = 0, room = -1;
-    socklen_t size = sizeof domain, room_size = sizeof room;
-    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX &&
-                   getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, &room_size) == 0
-               ? room
-               : -1;
-}
-
 /* Returns whether a pipe or Unix socket that has some space has less than that: poll() finds a free
  * page. (A socket has a little less space than its buffer is large.) */
 static bool byte_call_exceeds_space(int fd, size_t bytes)
@@ -104,7 +94,7 @@ static bool byte_call_exceeds_space(int fd, size_t bytes)
     int there = 0, room = bytes > PIPE_BUF ? fcntl(fd, F_GETPIPE_SZ) : -1;
     bool pipe = room > 0;
     if (!pipe && bytes > PIPE_BUF)
-        room = byte_call_unix_room(fd);
+        room = socket_unix_room(fd);
     return room > 0 && ioctl(fd, pipe ? FIONREAD : SIOCOUTQ, &there) == 0 &&
            (there >= room || bytes > (size_t)(room - there));
 }
@@ -123,10 +113,14 @@ static bool byte_call_write_would_block(int fd, size_t bytes, int flags)
             (!(p.revents & POLLERR) && byte_call_exceeds_space(fd, bytes)));
 }
 
-static bool byte_call_would_block(int fd, bool writes, size_t bytes, int flags)
+/* Returns whether the call has to wait; sets with which event it would. */
+static bool byte_call_would_block(struct transfer *t, int fd, bool writes, size_t bytes, int flags)
 {
-    return writes ? byte_call_write_would_block(fd, bytes, flags)
-                  : byte_call_read_would_block(fd, flags);
+    bool blocks = writes ? byte_call_write_would_block(fd, bytes, flags)
+                         : byte_call_read_would_block(fd, flags),
+         timed = (blocks || ipc_replay_is_active()) && socket_has_timeout(fd, writes);
+    t->wait = writes ? (timed ? TIMED_FULL : FULL) : timed ? TIMED_EMPTY : EMPTY;
+    return blocks;
 }
 
 static bool byte_call_has_failed(int fd)
@@ -190,22 +184,21 @@ static void byte_call_begin_stream(struct transfer *t, const struct fd_end *end,
         stream_never(end->key);
     t->unknown = t->stream.state == STREAM_UNKNOWN && !writes && !t->peeks ? end->key : 0;
     byte_call_enter_stream(t, writes, bytes);
-    t->waits = t->followed && ipc_replay_must_wait(writes ? FULL : EMPTY, &t->stream,
-                                                   byte_call_would_block(fd, writes, bytes, flags));
+    bool blocks = t->followed && byte_call_would_block(t, fd, writes, bytes, flags);
+    t->waits = t->followed && ipc_replay_must_wait(t->wait, &t->stream, blocks);
     t->line = t->waits ? stream_line(&t->stream) : 0;
     if (t->waits)
-        ipc_replay_commit(writes ? FULL : EMPTY, &t->stream);
+        ipc_replay_commit(t->wait, &t->stream);
 }
 
 static void byte_call_begin_remote(struct transfer *t, const struct fd_end *end, int fd,
                                    bool writes, int flags)
 {
     t->is_tcp = tcp_peer_find(fd, end, &t->peer);
-    t->waits = t->is_tcp && byte_call_would_block(fd, writes, t->asked, flags);
+    t->waits = t->is_tcp && byte_call_would_block(t, fd, writes, t->asked, flags);
     t->line = t->waits ? tcp_peer_line(&t->peer, writes) : 0;
     if (t->waits)
-        ipc_replay_commit(writes ? FULL : EMPTY,
-                          &(struct ipc_stream){.key = writes ? t->peer.out : t->peer.in});
+        ipc_replay_commit(t->wait, &(struct ipc_stream){.key = writes ? t->peer.out : t->peer.in});
     if (t->is_tcp && writes)
         tcp_peer_enter(&t->peer);
 }
@@ -232,14 +225,14 @@ static void byte_call_begin(struct transfer *t, int fd, bool writes, const void 
     } else if (end.kind == FD_END_EVENTFD && bytes >= sizeof(uint64_t)) {
         t->count = end.key;
         t->line = ipc_event_line(IPC_OBJECT_EVENTFD, end.key, "");
-        t->waits = ipc_replay_must_wait(writes ? FULL : EMPTY, NULL,
-                                        byte_call_would_block(fd, writes, bytes, flags));
+        bool blocks = byte_call_would_block(t, fd, writes, bytes, flags);
+        t->waits = ipc_replay_must_wait(t->wait, NULL, blocks);
     }
     if (t->waits && writes)
         poet_untraced("a write that blocked until a reader made room");
     if (t->waits)
-        ipc_event_about(writes ? FULL : EMPTY, t->line, 0, site);
-    t->type = t->waits ? event_type(writes ? FULL : EMPTY) : 0;
+        ipc_event_about(t->wait, t->line, 0, site);
+    t->type = t->waits ? event_type(t->wait) : 0;
     if (t->count) {
         t->expected = !writes && ipc_replay_next_is(TAKE, NULL) == 1;
         if (t->expected)

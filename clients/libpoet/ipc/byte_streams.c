@@ -63,9 +63,9 @@ void stream_open(uint64_t key, bool empty)
 {
     struct ipc_stream s = stream_map_counters(key, true);
     uint64_t none = 0;
-    if (!s.key ||
-        __atomic_compare_exchange_n(s.flags, &none, empty ? STREAM_CREATED : STREAM_BROKEN, false,
-                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    if (!s.key || __atomic_compare_exchange_n(
+                      s.flags, &none, STREAM_FIFO | (empty ? STREAM_CREATED : STREAM_BROKEN), false,
+                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         return;
     uint64_t read = LOAD(s.read), written = LOAD(s.written);
     bool quiet = !(LOAD(s.flags) & 0xffff00u);
@@ -108,9 +108,11 @@ void stream_leave(struct ipc_stream *s, uint64_t side)
 poet_line_t stream_line(const struct ipc_stream *s)
 {
     uint64_t flags = LOAD(s->flags);
-    return ipc_event_line(flags & STREAM_PIPE   ? IPC_OBJECT_PIPE
-                          : flags & STREAM_PAIR ? IPC_OBJECT_SOCKET_PAIR
-                                                : IPC_OBJECT_STREAM,
+    return ipc_event_line(flags & STREAM_PIPE         ? IPC_OBJECT_PIPE
+                          : flags & STREAM_PAIR       ? IPC_OBJECT_SOCKET_PAIR
+                          : flags & STREAM_CONNECTION ? IPC_OBJECT_CONNECTION
+                          : flags & STREAM_FIFO       ? IPC_OBJECT_FIFO
+                                                      : IPC_OBJECT_STREAM,
                           s->key, "");
 }
 

@@ -30,14 +30,16 @@ struct ipc_stream {
 #define STREAM_LEFT 4u /* a writing end may have been closed without a record */
 #define STREAM_PIPE 8u /* without a name */
 #define STREAM_PAIR 16u /* of socketpair(2) */
+#define STREAM_CONNECTION 32u /* to a listener of the run */
+#define STREAM_FIFO 64u
 #define STREAM_WRITER (1u << 8)
 #define STREAM_READER (1u << 16)
 #define STREAM_GENERATION (1ull << 32)
 
 struct ipc_stream stream_find(uint64_t key);
-/* Begins again. kind: STREAM_PIPE, STREAM_PAIR, or 0. */
+/* Begins again. kind: STREAM_PIPE, STREAM_PAIR, STREAM_CONNECTION, or 0. */
 void stream_make(uint64_t key, uint64_t kind);
-void stream_open(uint64_t key, bool empty); /* Begins, if it has not, and is empty. */
+void stream_open(uint64_t key, bool empty); /* Begins a FIFO, if it has not, and is empty. */
 void stream_never(uint64_t key); /* It is used, but was not traced from its beginning. */
 /* Begins a call on the stream. Returns false if it is not traced. */
 bool stream_enter(struct ipc_stream *stream, uint64_t side);

@@ -10,14 +10,27 @@
 
 #include <endian.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+/* Returns STREAM_CONNECTION for a connection to a process of the run, so that only processes of the
+ * run have its ends, unless they inherit them; 0 if that process has exited: an untraced one may
+ * have the address now. */
+static uint64_t fd_end_connection_kind(const uint64_t *listener)
+{
+    char process[32];
+    struct stat st;
+    snprintf(process, sizeof process, "/proc/%" PRIu64, listener ? LOAD(listener) : 0);
+    return stat(process, &st) == 0 ? STREAM_CONNECTION : 0;
+}
 
 /* ---- Unix sockets by name ---- Both streams of a connection are identified by the inode of the
  * connecting socket: that side knows it, and the other side asks the kernel for its peer
@@ -73,13 +86,14 @@ static void unix_name_listen(const struct sockaddr *at, socklen_t size)
     uint64_t key = unix_name_get(at, size);
     uint64_t *there = key ? poet_counter(key, true) : NULL;
     if (there)
-        STORE(there, 1);
+        STORE(there, (uint64_t)getpid());
 }
 
-static bool unix_name_is_own(const struct sockaddr *at, socklen_t size)
+/* Returns the process that listens there, if it is of the run, or did so; NULL: there is none. */
+static const uint64_t *unix_name_listener(const struct sockaddr *at, socklen_t size)
 {
     uint64_t key = unix_name_get(at, size);
-    return key && poet_counter(key, false);
+    return key ? poet_counter(key, false) : NULL;
 }
 
 static uint64_t unix_name_inode(int fd)
@@ -91,17 +105,18 @@ static uint64_t unix_name_inode(int fd)
 /* Called before the other side can write. */
 static void unix_name_connecting(int fd, const struct sockaddr *to, socklen_t size)
 {
-    uint64_t inode = unix_name_is_own(to, size) ? unix_name_inode(fd) : 0;
+    const uint64_t *listener = unix_name_listener(to, size);
+    uint64_t inode = listener ? unix_name_inode(fd) : 0, kind = fd_end_connection_kind(listener);
     if (!inode)
         return;
-    stream_make(unix_name_direction_key(inode, true), 0);
-    stream_make(unix_name_direction_key(inode, false), 0);
+    stream_make(unix_name_direction_key(inode, true), kind);
+    stream_make(unix_name_direction_key(inode, false), kind);
     unix_name_set_end(fd, inode, true);
 }
 
 static void unix_name_accepted(const struct sockaddr *at, socklen_t size, int fd)
 {
-    if (!unix_name_is_own(at, size))
+    if (!unix_name_listener(at, size))
         return;
     uint64_t inode = socket_peer(unix_name_inode(fd));
     if (inode)
@@ -297,10 +312,12 @@ void fd_end_listen(int fd)
         return;
     uint64_t *there = poet_counter(key_mix(key_mix(LISTENER, fd_end_network_id()), p.port), true);
     if (there)
-        __atomic_store_n(there, 1, __ATOMIC_SEQ_CST);
+        STORE(there, (uint64_t)getpid());
 }
 
-static uint64_t *fd_end_connecting_counter(const struct sockaddr *to, bool make)
+/* listener: set to the process that listens there; NULL: not requested */
+static uint64_t *fd_end_connecting_counter(const struct sockaddr *to, bool make,
+                                           const uint64_t **listener)
 {
     struct sockaddr_storage at = {0};
     poet_place_t p;
@@ -308,15 +325,20 @@ static uint64_t *fd_end_connecting_counter(const struct sockaddr *to, bool make)
         return NULL;
     memcpy(&at, to,
            to->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
-    if (!fd_end_read_place(&at, &p) ||
-        !poet_counter(key_mix(key_mix(LISTENER, fd_end_network_id()), p.port), false))
+    const uint64_t *there =
+        fd_end_read_place(&at, &p)
+            ? poet_counter(key_mix(key_mix(LISTENER, fd_end_network_id()), p.port), false)
+            : NULL;
+    if (!there)
         return NULL;
+    if (listener)
+        *listener = there;
     return poet_counter(key_mix(key_mix(CONNECTING, fd_end_network_id()), p.port), make);
 }
 
 void fd_end_connecting(int fd, const struct sockaddr *to, socklen_t size)
 {
-    uint64_t *count = fd_end_connecting_counter(to, true);
+    uint64_t *count = fd_end_connecting_counter(to, true, NULL);
     if (to->sa_family == AF_UNIX)
         unix_name_connecting(fd, to, size);
     if (count)
@@ -325,13 +347,15 @@ void fd_end_connecting(int fd, const struct sockaddr *to, socklen_t size)
 
 void fd_end_connected(int fd, const struct sockaddr *to, bool done)
 {
-    uint64_t *count = fd_end_connecting_counter(to, false);
+    const uint64_t *listener = NULL;
+    uint64_t *count = fd_end_connecting_counter(to, false, &listener);
     poet_place_t here, there;
     if (!count)
         return;
     if (done && fd_end_tcp_keys(fd, &here, &there) && fd_end_is_local(&here, &there)) {
-        stream_make(fd_end_direction_key(&here, &there), 0);
-        stream_make(fd_end_direction_key(&there, &here), 0);
+        uint64_t kind = fd_end_connection_kind(listener);
+        stream_make(fd_end_direction_key(&here, &there), kind);
+        stream_make(fd_end_direction_key(&there, &here), kind);
     }
     __atomic_fetch_sub(count, 1, __ATOMIC_SEQ_CST);
 }
@@ -347,7 +371,7 @@ void fd_end_accepted(int listener, int fd)
         return;
     if (at.ss_family == AF_UNIX)
         unix_name_accepted((const struct sockaddr *)&at, size, fd);
-    uint64_t *count = fd_end_connecting_counter((const struct sockaddr *)&at, false);
+    uint64_t *count = fd_end_connecting_counter((const struct sockaddr *)&at, false, NULL);
     if (count || at.ss_family == AF_UNIX)
         poet_untraced("accepting a connection, before data arrives");
     uint64_t begin = now_ns();

@@ -16,6 +16,8 @@ static const struct {
     [READ] = {"read", {0}},
     [FULL] = {"full", {0}},
     [EMPTY] = {"empty", {0}},
+    [TIMED_FULL] = {"timed_full", {0}},
+    [TIMED_EMPTY] = {"timed_empty", {0}},
     [WOKEN] = {"woken", {0}},
     [READABLE] = {"readable", {0}},
     [SHUT] = {"shut", {0}},
@@ -59,9 +61,12 @@ static const struct {
     bool shared; /* there are events on it */
 } kinds[] = {[IPC_OBJECT_SOCKET_PAIR] = {"socketpair", false},
              [IPC_OBJECT_STREAM] = {"stream", false},
+             [IPC_OBJECT_CONNECTION] = {"connection", false},
+             [IPC_OBJECT_FIFO] = {"fifo", false},
              [IPC_OBJECT_PIPE] = {"pipe", false},
              [IPC_OBJECT_TCP_STREAM] = {"farstream", false},
              [IPC_OBJECT_QUEUE] = {"queue", false},
+             [IPC_OBJECT_UNLINKED_QUEUE] = {"unlinked_queue", false},
              [IPC_OBJECT_EVENTFD] = {"eventfd", true},
              [IPC_OBJECT_FILE_LOCK] = {"filelock", true}};
 
@@ -132,7 +137,8 @@ poet_line_t ipc_event_line_remote(const uint64_t identity[2])
 
 void ipc_event_about(enum ipc_event event, poet_line_t about, unsigned doubt, const void *site)
 {
-    bool waits = event == FULL || event == EMPTY || event == ASK;
+    bool waits = event == FULL || event == EMPTY || event == TIMED_FULL || event == TIMED_EMPTY ||
+                 event == ASK;
     poet_record(&(poet_record_t){.type = event_type(event),
                                  .about = about,
                                  .flags = doubt | (waits ? POET_WAITS : 0),

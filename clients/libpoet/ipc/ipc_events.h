@@ -15,6 +15,8 @@ enum ipc_event {
     READ,
     FULL,
     EMPTY,
+    TIMED_FULL,
+    TIMED_EMPTY, /* the call has a timeout */
     WOKEN,
     READABLE,
     SHUT,
@@ -40,10 +42,13 @@ enum ipc_event {
 };
 enum ipc_object_kind {
     IPC_OBJECT_STREAM,
+    IPC_OBJECT_CONNECTION, /* of two processes of the run */
+    IPC_OBJECT_FIFO,
     IPC_OBJECT_PIPE,
     IPC_OBJECT_SOCKET_PAIR,
     IPC_OBJECT_TCP_STREAM,
     IPC_OBJECT_QUEUE,
+    IPC_OBJECT_UNLINKED_QUEUE, /* no process can open it */
     IPC_OBJECT_EVENTFD,
     IPC_OBJECT_FILE_LOCK
 };

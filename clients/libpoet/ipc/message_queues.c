@@ -11,14 +11,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
 
 REAL(int, mq_send, (mqd_t, const char *, size_t, unsigned))
 REAL(int, mq_timedsend, (mqd_t, const char *, size_t, unsigned, const struct timespec *))
@@ -33,8 +37,28 @@ struct mqueue {
     uint64_t key;
     uint64_t *sent; /* serial numbers given */
     const void *site;
+    mqd_t descriptor;
+    bool unlinked;
     bool waits;
 };
+
+#define DELETED " (deleted)"
+
+/* Returns the line of the queue, with the name that the kernel has for it. */
+static poet_line_t mqueue_line(const struct mqueue *q)
+{
+    char link[32], name[NAME_MAX + sizeof DELETED];
+    poet_line_t line = ipc_event_line_known(q->key);
+    if (line)
+        return line;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", (int)q->descriptor);
+    ssize_t n = readlink(link, name, sizeof name - 1);
+    name[n > 0 ? n : 0] = 0;
+    char *deleted = strstr(name, DELETED);
+    if (deleted && q->unlinked)
+        *deleted = 0;
+    return ipc_event_line(q->unlinked ? IPC_OBJECT_UNLINKED_QUEUE : IPC_OBJECT_QUEUE, q->key, name);
+}
 
 /* Returns an entry of the list: a hash of the message, or 0. */
 static uint64_t *mqueue_slot(const struct mqueue *q, uint64_t serial)
@@ -50,15 +74,16 @@ static uint64_t mqueue_digest(const char *text, size_t bytes, unsigned priority)
     return h | 1;
 }
 
-static void mqueue_begin(struct mqueue *q, mqd_t mqd, short events, const void *site)
+static void mqueue_begin(struct mqueue *q, mqd_t mqd, short events, bool timed, const void *site)
 {
     struct stat st;
-    *q = (struct mqueue){.site = site};
+    *q = (struct mqueue){.site = site, .descriptor = mqd};
     if (!ipc_entry_is_traced(site) || !ipc_entry_is_own_process())
         return;
     int saved = errno;
     ipc_inside_library = true;
     if (fstat(mqd, &st) == 0) {
+        q->unlinked = st.st_nlink == 0;
         q->key = key_mix(key_mix(QUEUE ^ poet_host_id(), st.st_dev), st.st_ino);
         q->sent = poet_counter(key_mix(q->key, NEXT), true);
     }
@@ -67,8 +92,10 @@ static void mqueue_begin(struct mqueue *q, mqd_t mqd, short events, const void *
     if (q->waits && events == POLLOUT)
         poet_untraced("a write that blocked until a reader made room");
     if (q->waits)
-        ipc_event_about(events == POLLOUT ? FULL : EMPTY,
-                        ipc_event_line(IPC_OBJECT_QUEUE, q->key, ""), 0, site);
+        ipc_event_about(events == POLLOUT ? (timed ? TIMED_FULL : FULL)
+                        : timed           ? TIMED_EMPTY
+                                          : EMPTY,
+                        mqueue_line(q), 0, site);
     ipc_inside_library = false;
     errno = saved;
 }
@@ -87,10 +114,10 @@ static __thread struct mqueue_sending mqueue_current_send
 
 /* It can be received as soon as it is sent: its entry is filled in before. */
 static void mqueue_begin_send(struct mqueue_sending *s, mqd_t mqd, const char *text, size_t bytes,
-                              unsigned priority, const void *site)
+                              unsigned priority, bool timed, const void *site)
 {
     struct mqueue queue;
-    mqueue_begin(&queue, mqd, POLLOUT, site);
+    mqueue_begin(&queue, mqd, POLLOUT, timed, site);
     *s = (struct mqueue_sending){.queue = queue};
     if (!queue.sent || !poet_current_line()) { /* a thread that is not recorded */
         s->queue.sent = NULL;
@@ -109,7 +136,7 @@ static void mqueue_record_sent(struct mqueue_sending *s)
 {
     if (!s->recorded)
         poet_record(&(poet_record_t){.type = event_type(SENT),
-                                     .about = ipc_event_line(IPC_OBJECT_QUEUE, s->queue.key, ""),
+                                     .about = mqueue_line(&s->queue),
                                      .flags = POET_SEND,
                                      .site = s->queue.site,
                                      .high = s->queue.key,
@@ -148,8 +175,7 @@ static void mqueue_end_send(struct mqueue_sending *s, int e)
     else
         __atomic_compare_exchange_n(at, &s->is, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     if (e != 0 && s->queue.waits)
-        ipc_event_about(WOKEN, ipc_event_line(IPC_OBJECT_QUEUE, s->queue.key, ""), 0,
-                        s->queue.site);
+        ipc_event_about(WOKEN, mqueue_line(&s->queue), 0, s->queue.site);
 }
 
 static void mqueue_leave_send(const struct mqueue_sending *outer, int e)
@@ -162,10 +188,10 @@ static void mqueue_leave_send(const struct mqueue_sending *outer, int e)
 static void mqueue_send_cancelled(void *p) { mqueue_leave_send(p, -1); }
 
 /* a handler may have interrupted another send */
-#define SEND(mqd, text, bytes, priority, call)                                                     \
+#define SEND(mqd, text, bytes, priority, timed, call)                                              \
     struct mqueue_sending outer = mqueue_current_send;                                             \
     int e;                                                                                         \
-    mqueue_begin_send(&mqueue_current_send, mqd, text, bytes, priority, SITE);                     \
+    mqueue_begin_send(&mqueue_current_send, mqd, text, bytes, priority, timed, SITE);              \
     pthread_cleanup_push(mqueue_send_cancelled, &outer);                                           \
     e = call;                                                                                      \
     pthread_cleanup_pop(0);                                                                        \
@@ -175,14 +201,15 @@ static void mqueue_send_cancelled(void *p) { mqueue_leave_send(p, -1); }
 API int mq_send(mqd_t mqd, const char *text, size_t bytes, unsigned priority)
 {
     find_mq_send();
-    SEND(mqd, text, bytes, priority, real_mq_send(mqd, text, bytes, priority));
+    SEND(mqd, text, bytes, priority, false, real_mq_send(mqd, text, bytes, priority));
 }
 
 API int mq_timedsend(mqd_t mqd, const char *text, size_t bytes, unsigned priority,
                      const struct timespec *until)
 {
     find_mq_timedsend();
-    SEND(mqd, text, bytes, priority, real_mq_timedsend(mqd, text, bytes, priority, until));
+    SEND(mqd, text, bytes, priority, true,
+         real_mq_timedsend(mqd, text, bytes, priority, until));
 }
 
 /* ---- receiving ---- */
@@ -225,7 +252,7 @@ static void mqueue_end_receive(const struct mqueue *q, const char *text, ssize_t
 {
     if (!q->sent || (n < 0 && !q->waits))
         return;
-    poet_line_t line = ipc_event_line(IPC_OBJECT_QUEUE, q->key, "");
+    poet_line_t line = mqueue_line(q);
     if (n < 0) {
         ipc_event_about(WOKEN, line, 0, q->site);
         return;
@@ -242,10 +269,10 @@ static void mqueue_end_receive(const struct mqueue *q, const char *text, ssize_t
                                  .keys = serial ? 1 : 0});
 }
 
-#define RECEIVE(mqd, text, priority, call)                                                         \
+#define RECEIVE(mqd, text, priority, timed, call)                                                  \
     struct mqueue q;                                                                               \
     unsigned given = 0;                                                                            \
-    mqueue_begin(&q, mqd, POLLIN, SITE);                                                           \
+    mqueue_begin(&q, mqd, POLLIN, timed, SITE);                                                    \
     ssize_t n = call;                                                                              \
     if (n >= 0 && (priority))                                                                      \
         *(priority) = given;                                                                       \
@@ -255,14 +282,15 @@ static void mqueue_end_receive(const struct mqueue *q, const char *text, ssize_t
 API ssize_t mq_receive(mqd_t mqd, char *text, size_t bytes, unsigned *priority)
 {
     find_mq_receive();
-    RECEIVE(mqd, text, priority, real_mq_receive(mqd, text, bytes, &given));
+    RECEIVE(mqd, text, priority, false, real_mq_receive(mqd, text, bytes, &given));
 }
 
 API ssize_t mq_timedreceive(mqd_t mqd, char *text, size_t bytes, unsigned *priority,
                             const struct timespec *until)
 {
     find_mq_timedreceive();
-    RECEIVE(mqd, text, priority, real_mq_timedreceive(mqd, text, bytes, &given, until));
+    RECEIVE(mqd, text, priority, true,
+            real_mq_timedreceive(mqd, text, bytes, &given, until));
 }
 
 API int mq_notify(mqd_t mqd, const struct sigevent *event)

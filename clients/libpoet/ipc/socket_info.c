@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -24,6 +25,24 @@ bool socket_cookie(int fd, uint64_t *cookie)
 {
     socklen_t size = sizeof *cookie;
     return getsockopt(fd, SOL_SOCKET, SO_COOKIE, cookie, &size) == 0;
+}
+
+bool socket_has_timeout(int fd, bool writes)
+{
+    struct timeval limit = {0};
+    socklen_t size = sizeof limit;
+    return getsockopt(fd, SOL_SOCKET, writes ? SO_SNDTIMEO : SO_RCVTIMEO, &limit, &size) == 0 &&
+           (limit.tv_sec || limit.tv_usec);
+}
+
+int socket_unix_room(int fd)
+{
+    int domain = 0, room = -1;
+    socklen_t size = sizeof domain, room_size = sizeof room;
+    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX &&
+                   getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, &room_size) == 0
+               ? room
+               : -1;
 }
 
 /* ---- the peer (sock_diag(7)) ---- */

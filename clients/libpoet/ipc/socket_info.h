@@ -11,6 +11,10 @@
 
 /* Gets an id that no other socket has. Returns false if it is not a socket. */
 bool socket_cookie(int fd, uint64_t *cookie);
+/* Returns whether calls that read from a socket, or write to it, have a timeout. */
+bool socket_has_timeout(int fd, bool writes);
+/* Returns the size of the send buffer of a Unix socket; -1: it is another descriptor. */
+int socket_unix_room(int fd);
 /* Returns the inode of a Unix socket's peer; 0: not known. */
 uint64_t socket_peer(uint64_t inode);
 

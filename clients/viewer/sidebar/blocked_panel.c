@@ -61,6 +61,9 @@ static void blocked_panel_add_cycle(struct view *view, struct blocked_panel *sta
         g_free(text);
         free(sentence);
     }
+    for (unsigned bit = 1; bit && cycle->count; bit <<= 1)
+        if (cycle->doubts & bit && *uncertainty_sentence(bit))
+            row_list_add(state->list, uncertainty_sentence(bit), cycle->steps[0].at);
 }
 
 /* Adds a diagnosis, which is freed; its first line is the title. */
@@ -381,8 +384,9 @@ enum blocked_worst blocked_panel_worst(struct view *view, unsigned *count)
         never |= w->fate == OUTCOME_NEVER;
         *count += !w->at_exit && blocked_panel_is_long(&now, w->since_ns);
     }
-    if (state->waits.cycle_count || never)
-        return state->waits.cycle_count ? BLOCKED_DEADLOCK : BLOCKED_HANG;
+    bool deadlock = wait_list_has_deadlock(&state->waits);
+    if (deadlock || never)
+        return deadlock ? BLOCKED_DEADLOCK : BLOCKED_HANG;
     if (violation_rows_count(&state->violations))
         return BLOCKED_VIOLATION;
     if (seems_hung(state, &now) || *count)
