@@ -206,11 +206,17 @@ static uint32_t inline_frames_own(const struct inline_frames *list)
 }
 
 /* Returns the one in which a call at the address stands: the innermost own one, or its caller if
- * the call belongs to that and was inlined there. */
+ * the call belongs to that and was inlined there; not the destructor that also frees the object. */
 static uint32_t inline_frames_of_call(const struct inline_frames *list)
 {
-    uint32_t own = inline_frames_own(list);
-    return own + (list->belongs_to_caller && own + 1 < list->count);
+    uint32_t own = inline_frames_own(list),
+             at = own + (list->belongs_to_caller && own + 1 < list->count);
+    const char *function = at > own ? list->items[at].function : NULL;
+    size_t length = function ? strlen(function) : 0;
+    const char *member = list->items[own].function ? list->items[own].function : "";
+    bool frees = length > 4 && function[length - 4] == 'D' &&
+                 (function[length - 3] == '0' || strcmp(function, member) == 0);
+    return at + (frees && at + 1 < list->count);
 }
 
 /* Returns the outermost one that is not in a system header; the outermost if all of them are. */

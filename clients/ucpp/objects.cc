@@ -229,6 +229,8 @@ void mark(object *self, poet_line_t line, event_type type, const void *site, con
         r.keys = 1;
     }
     self->last = poet_record(&r);
+    if (type != RAISE)
+        self->deletes_at = type == DELETE ? site : nullptr;
 }
 
 void pair(object *self, poet_line_t a, event_type type_a, poet_line_t b, event_type type_b,
@@ -237,6 +239,7 @@ void pair(object *self, poet_line_t a, event_type type_a, poet_line_t b, event_t
     if (!a || !b)
         return;
     self->last = poet_pair_at(a, event_code(type_a), b, event_code(type_b), nullptr, site);
+    self->deletes_at = nullptr;
 }
 
 void mark_violation(object *self, poet_line_t line, const void *site, const char *rule,

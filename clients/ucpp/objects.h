@@ -88,6 +88,7 @@ struct object {
     /* of tasks and coroutines */
     visit *innermost;
     poet_stack_t stack;
+    const void *deletes_at; /* its last event but exceptions that it raises is the deletion there */
     raised_exception *raised, *newest_raised;
     data_lock raised_lock;
     unsigned raising; /* exceptions that are being raised at it now */

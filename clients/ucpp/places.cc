@@ -119,19 +119,23 @@ static bool code_is_executable(uintptr_t address)
     });
 }
 
+/* Returns the first of the program's functions that begins behind an address. */
+static const uint32_t *code_function_behind(uintptr_t address)
+{
+    return std::upper_bound(code.functions, code.functions + code.function_count,
+                            address - code.bias, [](uintptr_t at, uint32_t symbol) {
+                                return at < code.symbols[symbol].st_value;
+                            });
+}
+
 /* Returns the symbol of the program's function at an address; nullptr: none. */
 static const ElfW(Sym) * code_symbol_at(uintptr_t address)
 {
-    uint32_t *end = code.functions + code.function_count;
-    uintptr_t value = address - code.bias;
-    uint32_t *behind =
-        std::upper_bound(code.functions, end, value, [](uintptr_t at, uint32_t symbol) {
-            return at < code.symbols[symbol].st_value;
-        });
+    const uint32_t *behind = code_function_behind(address);
     if (behind == code.functions)
         return nullptr;
     const ElfW(Sym) *symbol = &code.symbols[behind[-1]];
-    return value < symbol->st_value + symbol->st_size ? symbol : nullptr;
+    return address - code.bias < symbol->st_value + symbol->st_size ? symbol : nullptr;
 }
 
 /* ---- places ---- */
@@ -139,6 +143,7 @@ static const ElfW(Sym) * code_symbol_at(uintptr_t address)
 struct code_place {
     const char *site, *of_class;
     bool is_code, is_main, is_pthread, is_library, is_inline;
+    bool is_deleting; /* the destructor that also frees the object */
 };
 
 /* Whether a symbol is that of a member of one of the library's classes, also an inline one. */
@@ -152,6 +157,22 @@ static bool code_symbol_is_of_library(const char *symbol)
     const char *space = symbol + 3 + strspn(symbol + 3, "K");
     space += strncmp(space, "3UPP", 4) == 0 ? 4 : 0;
     return name_is_of_library(space + strspn(space, "0123456789"));
+}
+
+static bool code_function_is_of_kernel(uint32_t function)
+{
+    const ElfW(Sym) &symbol = code.symbols[function];
+    return ELF64_ST_BIND(symbol.st_info) == STB_GLOBAL &&
+           code_symbol_is_of_library(code.names + symbol.st_name);
+}
+
+/* Whether an address that is in no function with a symbol is in a static one, or a part of one, of
+ * the library: between two of its functions. */
+static bool code_gap_is_of_library(uintptr_t address)
+{
+    const uint32_t *behind = code_function_behind(address);
+    return behind != code.functions && behind != code.functions + code.function_count &&
+           code_function_is_of_kernel(behind[-1]) && code_function_is_of_kernel(*behind);
 }
 
 /* Cuts the class out of a demangled name: "N::Buffer<int>::insert(int)" becomes "Buffer<int>". */
@@ -239,9 +260,11 @@ static code_place code_at(const char *site)
     name += wraps ? 7 : 0;
     int status;
     place.is_pthread = strncmp(name, "pthread_", 8) == 0;
-    place.is_library = wraps || place.is_pthread || code_symbol_is_of_library(name);
-    place.is_inline =
-        !place.is_library || place.is_pthread || ELF64_ST_BIND(symbol->st_info) == STB_WEAK;
+    place.is_library = symbol ? wraps || place.is_pthread || code_symbol_is_of_library(name)
+                              : code_gap_is_of_library(uintptr_t(site));
+    place.is_inline = !place.is_library || place.is_pthread ||
+                      (symbol && ELF64_ST_BIND(symbol->st_info) == STB_WEAK);
+    place.is_deleting = strlen(name) > 4 && strcmp(name + strlen(name) - 4, "D0Ev") == 0;
     char *function = symbol ? abi::__cxa_demangle(name, nullptr, nullptr, &status) : nullptr;
     if (function)
         place.of_class = code_cut_class(function, &place.is_main);
@@ -264,16 +287,24 @@ static void *const *code_outer_frame(void *const *frame)
     return known && code_at(static_cast<const char *>(outer[1]) - 1).is_code ? outer : nullptr;
 }
 
+/* (u++ names the tasks and coroutines of a template without its arguments.) */
 static bool code_is_member(const char *site, const char *of_class)
 {
     code_place place = code_at(site);
-    return !place.is_main && !place.is_library && place.of_class && of_class &&
-           strcmp(place.of_class, of_class) == 0;
+    size_t length = of_class ? strlen(of_class) : 0;
+    return !place.is_main && !place.is_library && place.of_class && length &&
+           strncmp(place.of_class, of_class, length) == 0 &&
+           (!place.of_class[length] || place.of_class[length] == '<');
 }
 
 const char *code_call_of_member(const char *site, void *const *frame, const char *of_class)
 {
     void *const *member = code_is_member(site, of_class) ? code_outer_frame(frame) : nullptr;
+    if (member) {
+        site = static_cast<const char *>(member[1]) - 1;
+        if (code_at(site).is_deleting) /* it called that destructor */
+            member = code_outer_frame(member);
+    }
     return code_call_of_library(member ? static_cast<const char *>(member[1]) - 1 : site);
 }
 

@@ -482,9 +482,10 @@ WRAP(void, _ZN14uBaseCoroutine9corFinishEv, uBaseCoroutine *coroutine)
 /* ---- exceptions ---- */
 
 /* Returns the object at which it is raised, which counts it as `raising` until it has the
- * exception; nullptr: none. */
+ * exception; nullptr: none. What the kernel raises at tasks that wait for a deleted object is
+ * raised where that was deleted. */
 static object *exception_raise(const uBaseException &exception, uBaseCoroutine &target, bool again,
-                               const char *site)
+                               const char *site, bool by_kernel)
 {
     section s;
     object *o = object_find(&target);
@@ -492,7 +493,8 @@ static object *exception_raise(const uBaseException &exception, uBaseCoroutine &
     if (!raised)
         return nullptr;
     __atomic_fetch_add(&o->raising, 1, __ATOMIC_ACQ_REL);
-    mark(s.self, place_of(s.stack()), RAISE, site, o);
+    const void *at = by_kernel && s.self->deletes_at ? s.self->deletes_at : site;
+    mark(s.self, place_of(s.stack()), RAISE, at, o);
     raised->source = again ? exception.src : &s.task->getCoroutine();
     raised->type = exception.getExceptionType();
     raised->raise = s.self->last;
@@ -510,7 +512,8 @@ WRAP(void, _ZN4uEHM9asyncTossERK14uBaseExceptionR14uBaseCoroutineNS0_9RaiseKindE
 {
     object *o = nullptr;
     if (target->getState() != uBaseCoroutine::Halt)
-        o = exception_raise(*exception, *target, again, code_call_of_library(SITE));
+        o = exception_raise(*exception, *target, again, code_call_of_library(SITE),
+                            !code_is_inline(SITE));
     __real__ZN4uEHM9asyncTossERK14uBaseExceptionR14uBaseCoroutineNS0_9RaiseKindEb(exception, target,
                                                                                   kind, again);
     if (o)
@@ -583,8 +586,9 @@ static void exception_handle_rest(const uBaseCoroutine &stack, const char *site)
 WRAP(int, _ZN4uEHM4pollEv, void)
 {
     uBaseCoroutine &stack = uThisCoroutine();
-    const char *site = SITE;
     bool handles = stack.asyncEBuf.head() && !stack.cancelInProgress();
+    const char *site =
+        handles ? code_call_of_library(code_call_of_inline(SITE, FRAME)) : nullptr;
     if (handles)
         exception_handle(stack, site);
     int count = __real__ZN4uEHM4pollEv();
