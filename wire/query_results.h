@@ -52,6 +52,7 @@ enum hold_kind {
     /* acquired the mutex that a wait for a condition variable acquires again before it returns, and
      * of which the event is */
     HOLD_MUTEX,
+    HOLD_DELETED, /* deleted the object that is awaited; it may be about to wake the waiters */
     HOLD_KINDS
 };
 

@@ -225,9 +225,12 @@ static void report_page_write_open_waits(const struct report_page *p)
              *object = report_page_cell_text(p, t, i, "object"),
              *place = report_page_cell_text(p, t, i, "location"),
              *took = report_line_duration(report_cell_number(t, i, "duration_ns"));
+        const struct line_metadata *line =
+            metadata_line(p->names->book, report_cell(t, i, "object")->line);
         report_line_indent(p->f, 4,
-                           xasprintf("%s waits%s%s%s%s for %s", thread, *object ? " for " : "",
-                                     object, *place ? " at " : "", place, took));
+                           xasprintf("%s waits%s%s%s%s%s for %s", thread, *object ? " for " : "",
+                                     object, line && line->is.closed ? ", which was deleted," : "",
+                                     *place ? " at " : "", place, took));
         shown++;
         free(thread);
         free(object);

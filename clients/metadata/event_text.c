@@ -158,6 +158,7 @@ static const struct hold_words {
     [HOLD_TEAM] = {"team", "for threads that were created before the fork, such as",
                    ", which are not in the child", NULL, "idle in the parent since"},
     [HOLD_MUTEX] = {"mutex", "held by", "", NULL, "acquired at"},
+    [HOLD_DELETED] = {"deleted", "deleted by", "", NULL, "at"},
     [HOLD_READER] = {"reader", "which only", " can read", "read by", "last read at"},
     [HOLD_WRITER] = {"writer", "which only", " can write", "written by", "last written at"},
 };

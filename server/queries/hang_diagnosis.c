@@ -81,6 +81,8 @@ static bool hang_diagnosis_holders_resume(const struct hang_diagnosis *v, const 
     unsigned going = 0;
     for (uint32_t i = 0; i < object->count; i++) {
         uint32_t holder = v->graph->holders[object->first + i].thread;
+        if (v->graph->holders[object->first + i].how == HOLD_DELETED)
+            return true;
         if (v->graph->holders[object->first + i].how == HOLD_AT_FORK && !w->at_exit)
             continue;
         going += w->at_exit ? hang_diagnosis_resumes_at_exit(v, holder, how)

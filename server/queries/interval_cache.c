@@ -452,7 +452,8 @@ struct lifetimes interval_cache_all_lifetimes(const struct run *run, struct wait
     int64_t end = interval_cache_until_ns(run);
     lives.open_count = interval_cache_open(run, open);
     for (size_t i = 0; i < lives.open_count; i++)
-        (*open)[i].to_ns = (*open)[i].to_ns > end ? (*open)[i].to_ns : end;
+        if ((*open)[i].unexplained == UNATTRIBUTED_OPEN && (*open)[i].to_ns < end)
+            (*open)[i].to_ns = end;
     if (lives.open_count)
         qsort(*open, lives.open_count, sizeof **open, interval_cache_by_thread);
     lives.open = *open;

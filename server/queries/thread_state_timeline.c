@@ -250,6 +250,13 @@ static void state_timeline_report_tail(const struct thread_state_source *l,
                                 latest ? latest->position : c->start);
         return;
     }
+    if (open && open->unexplained == UNATTRIBUTED_DELETED) {
+        t->progress->ended = true;
+        state_timeline_add_change(t, blocked_as(open->class), open->about, open->from_ns,
+                                  open->begin);
+        state_timeline_add_tail(t, SUMMARY_TREE_NONE, 0, open->to_ns, c->closed);
+        return;
+    }
     if (open && open->from_ns >= at_ns) {
         state_timeline_add_tail(t, blocked_as(open->class), open->about, open->from_ns,
                                 open->begin);

@@ -286,9 +286,31 @@ static void wait_holders_add_team(struct wait_graph *g, struct wait_graph_object
         }
 }
 
+/* Adds the thread that deleted the object as the only one. Returns false if the object exists. */
+static bool wait_holders_add_deleter(struct wait_graph *g, struct wait_graph_object *object,
+                                     const struct waiter *w)
+{
+    const struct order *order = g->run->order;
+    uint64_t count = order_line_events(order, w->about),
+             position =
+                 order_line_closed(order, w->about) && count > order_line_first(order, w->about)
+                     ? order_line_at(order, w->about, count - 1)
+                     : NO_POSITION;
+    struct order_event e =
+        position == NO_POSITION ? (struct order_event){0} : order_event(order, position);
+    if (!e.line || !e.thread)
+        return false;
+    wait_graph_add_holder(
+        g, object,
+        (struct holder_info){.thread = e.thread, .since = {e.line, e.number}, .how = HOLD_DELETED});
+    return true;
+}
+
 void wait_holders_find(struct wait_graph *g, struct wait_graph_object *object,
                        const struct waiter *w)
 {
+    if (wait_holders_add_deleter(g, object, w))
+        return;
     wait_holders_add_occupants(g, object, w);
     if (!object->count)
         wait_holders_add_inherited(g, object, w);

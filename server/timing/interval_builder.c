@@ -584,14 +584,15 @@ size_t interval_builder_open_waits(struct interval_builder *f, int64_t until_ns,
     for (size_t i = 0; i < f->thread_room; i++) {
         const struct thread_progress *t = &f->threads[i];
         struct thread_progress waiting;
-        if (!t->begun || t->ended)
-            continue;
-        if (!t->meaning->waits && !awaits_still(f, t, &waiting))
+        if (!t->begun || t->ended || (!t->meaning->waits && !awaits_still(f, t, &waiting)))
             continue;
         t = t->meaning->waits ? t : &waiting;
         struct wait_record wait = begun_wait(t, (uint32_t)i + 1);
-        wait.to_ns = until_ns > t->ns ? until_ns : t->ns;
-        wait.unexplained = UNATTRIBUTED_OPEN;
+        const struct thread_timeline *c = intervals_for_thread(&f->intervals, wait.thread);
+        bool deleted = c && c->closed_ns != INTERVALS_NEVER;
+        int64_t until = deleted ? c->closed_ns : until_ns;
+        wait.to_ns = until > t->ns ? until : t->ns;
+        wait.unexplained = deleted ? UNATTRIBUTED_DELETED : UNATTRIBUTED_OPEN;
         *waits = array_reserve(*waits, &room, count + 1, sizeof **waits);
         (*waits)[count++] = wait;
     }

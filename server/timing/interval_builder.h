@@ -32,7 +32,7 @@ uint64_t interval_builder_known(const struct interval_builder *follow);
 const struct intervals *interval_builder_intervals(const struct interval_builder *follow);
 /* Returns the number of waits that have not ended, and sets *waits (the caller frees it), sorted by
  * thread.  They are not among the intervals yet.  Each lasts until until_ns, or until its begin if
- * that is later. */
+ * that is later; that of a thread with a closed line, until it was closed. */
 size_t interval_builder_open_waits(struct interval_builder *follow, int64_t until_ns,
                                    struct wait_record **waits);
 

@@ -49,6 +49,7 @@ enum unattributed_reason {
     UNATTRIBUTED_UNTRACED,
     UNATTRIBUTED_LOST, /* events on the line, or before it, were lost or discarded */
     UNATTRIBUTED_OPEN, /* it has not ended yet */
+    UNATTRIBUTED_DELETED, /* nor will it: another thread deleted the task that waited */
     UNATTRIBUTED_REASONS
 };
 

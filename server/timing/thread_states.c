@@ -251,7 +251,7 @@ static void visit_rest(struct state_walk *w)
                                            .place = open->place,
                                            .about = open->about,
                                            .state = THREAD_STATE_BLOCKED,
-                                           .unexplained = UNATTRIBUTED_OPEN},
+                                           .unexplained = open->unexplained},
             UINT32_MAX);
 }
 
@@ -277,13 +277,15 @@ void thread_states_visit(const struct lifetimes *lives, const struct thread_time
         visit_intervals(&w);
         visit_rest(&w);
     }
+    const struct wait_record *open = thread_states_open_wait(lives, c->thread);
     if (began != INTERVALS_NEVER && c->closed_ns != INTERVALS_NEVER)
-        thread_states_emit_resumed(&w,
-                                   (struct thread_state_interval){.from_ns = active_until(c),
-                                                                  .to_ns = c->closed_ns,
-                                                                  .position = c->end,
-                                                                  .state = THREAD_STATE_EXITED},
-                                   0);
+        thread_states_emit_resumed(
+            &w,
+            (struct thread_state_interval){.from_ns = open ? open->to_ns : active_until(c),
+                                           .to_ns = c->closed_ns,
+                                           .position = c->end,
+                                           .state = THREAD_STATE_EXITED},
+            0);
     thread_states_emit_runnable(&w);
 }
 
@@ -320,7 +322,7 @@ static void thread_states_add_interval(void *context, const struct thread_state_
         s->active_ns += took;
     else if (spell->state == THREAD_STATE_RUNNABLE)
         s->let_go_ns += took;
-    if (spell->unexplained && spell->unexplained != UNATTRIBUTED_OPEN) {
+    if (spell->unexplained && spell->unexplained < UNATTRIBUTED_OPEN) {
         s->unexplained++;
         s->unexplained_ns += took;
     }

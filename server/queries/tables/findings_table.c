@@ -195,7 +195,7 @@ static void findings_table_check_open_waits(struct finding_rows *h)
 {
     for (size_t i = 0; !h->view->apart && i < h->view->lives.open_count; i++) {
         const struct wait_record *w = &h->view->lives.open[i];
-        if (run_exited(h->view->run, w->thread))
+        if (run_exited(h->view->run, w->thread) || w->unexplained == UNATTRIBUTED_DELETED)
             continue;
         struct table_cell *cells =
             finding_rows_add(h, FINDING_ROW_OPEN, 1, w->thread, w->to_ns - w->from_ns, h->run_ns,

@@ -354,7 +354,8 @@ struct interval_listing {
 static const char *const spells_table_reasons[UNATTRIBUTED_REASONS] = {
     [UNATTRIBUTED_UNTRACED] = "untraced",
     [UNATTRIBUTED_LOST] = "lost",
-    [UNATTRIBUTED_OPEN] = "open"};
+    [UNATTRIBUTED_OPEN] = "open",
+    [UNATTRIBUTED_DELETED] = "deleted"};
 
 /* Returns where an interval begins.  A switch of a task is not an event: its function is known if
  * its calls are measured. */
