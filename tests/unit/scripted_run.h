@@ -55,7 +55,8 @@ played_next(struct played *p, uint32_t thread, uint32_t line, const char *type, 
                         .type = run_type(p->run, type),
                         .thread = thread,
                         .time_ns = (int64_t)(ms * PLAYED_MS)};
-    if (p->last[thread].line != line && p->last[thread].line)
+    if (p->last[thread].line &&
+        (p->last[thread].line != line || order_line_shared(p->run->order, line)))
         a.after[0] = p->last[thread];
     p->last[thread] = a.at;
     p->run->clock.last_ns = a.time_ns > p->run->clock.last_ns ? a.time_ns : p->run->clock.last_ns;
