@@ -142,6 +142,9 @@ const struct finding_kind_row finding_kinds[FINDING_KIND_COUNT + 1] =
                                   .group = FINDINGS_OF_MEMORY,
                                   .headline =
                                       "a heap block was freed by another allocator's function"},
+     [FINDING_ASSERTION] = {.name = "assertion",
+                            .group = FINDINGS_OF_ASSERTIONS,
+                            .headline = "the run violates an assertion about its events"},
      [FINDING_INCONSISTENT_TRACE] =
          {.name = "inconsistent-trace",
           .group = FINDINGS_OF_CHECK,

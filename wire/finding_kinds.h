@@ -17,6 +17,7 @@ enum finding_group {
     FINDINGS_OF_PROGRESS = 16, /* of poet record --hang-timeout */
     FINDINGS_OF_ORDERS = 32, /* predictions of orders that are often intended */
     FINDINGS_OF_RULES = 64, /* broken rules of the program's environment */
+    FINDINGS_OF_ASSERTIONS = 128, /* of a file that the user names */
     FINDINGS_PREDICTED = FINDINGS_OF_PREDICTION | FINDINGS_OF_ORDERS
 };
 
@@ -46,6 +47,7 @@ enum finding_kind {
     FINDING_DOUBLE_FREE,
     FINDING_INVALID_FREE,
     FINDING_MISMATCHED_FREE,
+    FINDING_ASSERTION, /* the run violates an assertion about its events */
     FINDING_INCONSISTENT_TRACE,
     FINDING_INVALID_DESCRIPTION,
     FINDING_KIND_COUNT

@@ -2,6 +2,7 @@
  * time. */
 #define _GNU_SOURCE
 #include "base/alloc.h"
+#include "clients/cli/assertion_check.h"
 #include "clients/cli/command.h"
 #include "clients/cli/command_source.h"
 #include "clients/cli/finding_options.h"
@@ -11,6 +12,7 @@
 #include "config/description_path.h"
 #include "config/description_read.h"
 #include "config/measurement_spec.h"
+#include "config/options.h"
 #include "wire/event_types.h"
 
 #include <errno.h>
@@ -24,7 +26,10 @@
 
 #define TIMEOUT_NS 1000000000 /* progress is shown after this time */
 
-static bool json; /* --json */
+static struct check_options {
+    bool json;
+    const char *assertions; /* a file of assertions */
+} wanted;
 static struct run_findings findings;
 
 /* ---- consistency of times ----
@@ -151,7 +156,7 @@ static int check_measure(const char *text, const char *file)
         return EXIT_USAGE;
     char *list = measurement_spec_list(&measure);
     measurement_spec_free(&measure);
-    if (json)
+    if (wanted.json)
         check_print_ok(file, "rate", measure.rate);
     else
         printf("%s: %s: OK\n", file, list);
@@ -216,7 +221,7 @@ static int check_description(const struct command *command, const char *file)
     }
     struct target *target = check_read_description(text, file);
     bool quiet = finding_options_replace_text();
-    if (target && !quiet && json)
+    if (target && !quiet && wanted.json)
         check_print_ok(file, "event_types", target->event_count);
     else if (target && !quiet)
         printf("%s: %zu line type%s, %zu event type%s: OK\n", file, target->kind_count,
@@ -274,7 +279,7 @@ static void check_report_problem(struct checker *c, struct event_id at, const ch
     free(text);
     if (finding_options_replace_text())
         ;
-    else if (json)
+    else if (wanted.json)
         check_print_problem(c->file, at, at.line ? metadata_label(c->book, at.line) : NULL, what);
     else
         printf("%s: %s: %s: %s\n", c->file, metadata_label(c->book, at.line), s, what);
@@ -473,17 +478,6 @@ static void check_report_timing(void *user, struct event_id at, uint32_t thread,
         check_report_problem(c, (struct event_id){thread, 0}, "%s", what);
 }
 
-/* Returns whether a file was cut short before its first complete event; then reports that there is
- * nothing to check. */
-static bool check_is_empty(const struct command *command, const struct checker *c,
-                           const struct session *source)
-{
-    if (c->events || !source->book.run.unfinished)
-        return false;
-    command_fail(command, "%s: contains no complete event; nothing to check", c->file);
-    return true;
-}
-
 static int check_trace(const struct command *command, const char *file)
 {
     struct command_source subject;
@@ -495,10 +489,12 @@ static int check_trace(const struct command *command, const char *file)
                                NULL) && /* reads all of the file */
         command_source_request(command, &subject, REQUEST_DUMP, NULL, check_receive_chunk, &c) &&
         consistency_check_request(command, &subject, check_report_timing, &c);
-    if (ok && check_is_empty(command, &c, &subject.source))
+    if (ok && !c.events && c.book->run.unfinished) { /* cut short before the first event's end */
+        command_fail(command, "%s: contains no complete event; nothing to check", c.file);
         ok = false;
+    }
     bool sound = ok && !c.breaks && !c.book->damage && !finding_options_replace_text();
-    if (sound && json)
+    if (sound && wanted.json)
         check_print_ok(c.file, "events", c.events);
     else if (sound)
         printf("%s: %llu event%s: OK\n", c.file, (unsigned long long)c.events,
@@ -531,27 +527,48 @@ static bool check_is_trace(const char *file)
 
 static int check_run(const struct command *command, int argc, char **argv)
 {
-    int first, status = command_read(command, argc, argv, &json, &first);
+    int first, status = command_read(command, argc, argv, &wanted, &first);
     if (status != OPTIONS_READ)
         return status;
     if (argc - first > 1)
         return command_usage(command, "extra operand: %s", argv[first + 1]);
     const char *file = argc > first ? argv[first] : NULL;
-    status = finding_options_check(command, FINDINGS_OF_CHECK);
+    unsigned groups = wanted.assertions ? FINDINGS_OF_ASSERTIONS : FINDINGS_OF_CHECK;
+    status = finding_options_check(command, groups);
     if (status != EXIT_DONE)
         return status;
     bool trace = !file || check_is_trace(file);
-    status = trace ? check_trace(command, file) : check_description(command, file);
+    status = wanted.assertions
+                 ? assertion_check_source(command, file, wanted.assertions, wanted.json, &findings)
+
+             : trace ? check_trace(command, file)
+                     : check_description(command, file);
     if (!finding_options_given())
         return status;
     /* problems are findings, no errors of the command */
     bool problems = findings.count && status == EXIT_FAILED;
-    int judged = finding_options_judge_all(command, &findings, FINDINGS_OF_CHECK, file,
-                                           problems ? EXIT_DONE : status);
+    int judged =
+        finding_options_judge_all(command, &findings, groups, file, problems ? EXIT_DONE : status);
     return problems && !finding_options_fail() ? status : judged;
 }
 
+enum { OPTION_ASSERT = 3200 };
+
+static const struct option_row check_rows[] = {
+    OPTION_SETS('j', struct check_options, json),
+    OPTION_STORES(OPTION_ASSERT, struct check_options, assertions),
+    {0}};
+
+static error_t check_parse_option(int key, char *value, struct argp_state *state)
+{
+    return option_rows_parse(check_rows, key, value, state);
+}
+
 static const struct argp_option options[] = {
+    {"assert", OPTION_ASSERT, "FILE", 0,
+     "check instead that the run violates no assertion of FILE (docs/find.md): patterns of events "
+     "that never match, or that each event of a kind is in",
+     0},
     {"json", 'j', NULL, 0,
      "for a trace: print one JSON object per problem: file, event, line, problem; without problems "
      "one with ok and the number of events",
@@ -561,8 +578,8 @@ static const struct argp_child children[] = {
     {&finding_options, 0, NULL, 0}, {&options_common, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
-    .parser = command_parse_json,
-    .args_doc = "[SOURCE]\nFILE.conf",
+    .parser = check_parse_option,
+    .args_doc = "[SOURCE]\nFILE.conf\n--assert FILE [SOURCE]",
     .doc =
         "Validate a target description (FILE:LINE: error), or a trace: conformance to its "
         "description, with the first violation on each line and both events; and consistency of "

@@ -2,10 +2,10 @@
 #define _GNU_SOURCE
 #include "base/alloc.h"
 #include "clients/cli/command.h"
+#include "clients/cli/pattern_request.h"
 #include "clients/cli/table_options.h"
 #include "clients/connection/pattern_names.h"
 #include "config/options.h"
-#include "wire/request.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,44 +26,6 @@ struct find_options {
     int64_t found; /* number of matches */
 };
 
-/* ---- names ---- */
-
-struct find_sites {
-    struct pattern_site *items;
-    size_t count;
-};
-
-static void find_receive_sites(void *user, const struct response_chunk *answer)
-{
-    struct find_sites *sites = user;
-    if (answer->part != RESPONSE_SITES)
-        return;
-    uint32_t n = decode_count(answer->in, 12);
-    sites->items = xreallocarray(sites->items, n + 1u, sizeof *sites->items);
-    for (sites->count = 0; sites->count < n; sites->count++) {
-        sites->items[sites->count].process = decode_u32(answer->in);
-        sites->items[sites->count].address = decode_u64(answer->in);
-    }
-}
-
-/* Returns the pattern as the server reads it; NULL after reporting an error. */
-static char *find_replace_names(const struct find_options *w, struct command_source *subject)
-{
-    const struct command *command = w->tables.command;
-    struct find_sites sites = {0};
-    struct pattern_error error = {0};
-    if (pattern_names_places(w->pattern) &&
-        !command_source_request(command, subject, REQUEST_SITES, NULL, find_receive_sites, &sites))
-        return NULL;
-    command_source_label_lines(subject);
-    char *text = pattern_names_replace(w->text, w->pattern, &subject->source.book, subject->sites,
-                                       sites.items, sites.count, &error);
-    if (!text)
-        command_usage(command, "pattern: column %u: %s", error.column, error.text);
-    free(sites.items);
-    return text;
-}
-
 /* ---- the table ---- */
 
 static int find_make_table(const struct table_settings *o, struct command_source *subject,
@@ -75,7 +37,8 @@ static int find_make_table(const struct table_settings *o, struct command_source
     struct find_options *w = (struct find_options *)(uintptr_t)o;
     struct table_option options[6] = {{0}};
     size_t n = 0;
-    options[n++] = (struct table_option){pattern, find_replace_names(w, subject)};
+    options[n++] = (struct table_option){
+        pattern, pattern_request_text(o->command, subject, w->text, w->pattern)};
     if (!options[0].value)
         return EXIT_USAGE;
     if (w->limit)

@@ -399,6 +399,35 @@ static int run_findings_collect_memory(const struct command *command,
     return status;
 }
 
+/* ---- matches of patterns ---- */
+
+static const char *run_findings_text(const struct result_table *t, uint32_t row, const char *name)
+{
+    const struct table_cell *c = run_findings_cell(t, row, name);
+    return c->is == CELL_TEXT ? c->text : "";
+}
+
+void run_findings_add_match(struct run_findings *findings, struct command_source *subject,
+                            char *text, const struct result_table *t, uint32_t row)
+{
+    struct run_findings_builder b = {.subject = subject, .findings = findings};
+    run_findings_begin(&b, FINDING_ASSERTION, FINDING_CERTAIN, text);
+    for (uint32_t i = row; i < t->row_count && (i == row || t->rows[i].depth); i++) {
+        const struct table_cell *place = run_findings_cell(t, i, "location"),
+                                *object = run_findings_cell(t, i, "object"),
+                                *thread = run_findings_cell(t, i, "thread");
+        bool placed = place->is == CELL_PLACE;
+        run_findings_add_object(&b, object->is == CELL_LINE ? object->line : 0);
+        run_findings_add_place(
+            &b, placed ? place->place.process : 0, placed ? place->place.address : 0,
+            xasprintf("%s: %s of %s", run_findings_text(t, i, "name"),
+                      run_findings_text(t, i, "type"),
+                      thread->is == CELL_LINE ? metadata_label(&subject->source.book, thread->line)
+                                              : "no thread"));
+    }
+    run_findings_end(&b);
+}
+
 int run_findings_collect(const struct command *command, struct command_source *subject,
                          unsigned groups, const char *kinds, struct run_findings *findings)
 {

@@ -8,6 +8,7 @@
 #define CLIENTS_CLI_RUN_FINDINGS_H
 
 #include "clients/cli/command_source.h"
+#include "clients/connection/result_table.h"
 #include "clients/connection/wait_list.h"
 #include "wire/finding_kinds.h"
 
@@ -54,6 +55,10 @@ int run_findings_collect(const struct command *command, struct command_source *s
 void run_findings_add(struct run_findings *findings, enum finding_kind kind,
                       enum finding_certainty certainty, const char *text, const char *path,
                       int line);
+/* Adds a match of a pattern, which row `row` of a table `matches` begins, as a violation of an
+ * assertion; takes over the text. */
+void run_findings_add_match(struct run_findings *findings, struct command_source *subject,
+                            char *text, const struct result_table *table, uint32_t row);
 void run_findings_free(struct run_findings *findings); /* leaves it empty */
 
 #endif

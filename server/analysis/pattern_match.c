@@ -472,8 +472,10 @@ static bool match_complete(struct pattern_match *m, bool uncertain, uint64_t *bu
         enum match_certainty absent = match_is_absent(m, &m->pattern->absences[i], budget);
         if (absent == MATCH_NO)
             return false;
-        uncertain |= absent == MATCH_UNCERTAIN;
+        uncertain |= absent == MATCH_UNCERTAIN || m->settings.incomplete;
     }
+    if (m->settings.first_only)
+        m->done[m->bound[m->first_role]] |= uncertain ? MATCH_DONE_UNCERTAIN : MATCH_DONE;
     if (uncertain && m->strict)
         return false;
     m->count += !uncertain;
@@ -482,8 +484,6 @@ static bool match_complete(struct pattern_match *m, bool uncertain, uint64_t *bu
         match_keep_found(m, uncertain);
     m->strict |= m->uncertain_count >= m->settings.count_limit;
     m->finished = m->count >= m->settings.count_limit;
-    if (m->settings.first_only && !uncertain)
-        m->done[m->bound[m->first_role]] = 1;
     return true;
 }
 
@@ -496,7 +496,7 @@ static void match_leave_done(struct pattern_match *m)
 
 static bool match_is_done(const struct pattern_match *m, uint32_t role, uint32_t event)
 {
-    return m->settings.first_only && role == m->first_role && m->done[event];
+    return m->settings.first_only && role == m->first_role && m->done[event] & MATCH_DONE;
 }
 
 /* Binds the next candidate of the innermost level, or leaves the level. */

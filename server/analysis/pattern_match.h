@@ -32,6 +32,8 @@ struct match_settings {
     uint64_t count_limit; /* matches to count; of uncertain ones, too */
     bool first_only; /* only the first match of each event with the pattern's first name */
     bool keep_uncertain; /* else uncertain matches are only counted */
+    /* events may be missing: that none is between two events is uncertain */
+    bool incomplete;
     bool may_be_unknown; /* the order of some events may be unknown: then is_unknown is called */
     /* Returns whether events at two positions, which no known chain orders, may be ordered. */
     bool (*is_unknown)(const void *context, uint64_t a, uint64_t b);
@@ -62,6 +64,8 @@ struct match_role {
     uint64_t count; /* candidates */
 };
 
+enum match_done { MATCH_DONE = 1, MATCH_DONE_UNCERTAIN = 2 };
+
 struct match_level {
     uint32_t role;
     size_t bucket, bucket_end, chain; /* the chain of a bucket to be begun next */
@@ -84,7 +88,9 @@ struct pattern_match {
     uint32_t present; /* number of events of a match */
     uint32_t first_role;
     bool uses_next;
-    uint8_t *done; /* by event: it has had its first match */
+    /* by event, as the first role, if only first matches are wanted: whether it has a match, or an
+     * uncertain one; bits of enum match_done */
+    uint8_t *done;
     size_t done_room;
     /* the search for matches that end with the last event */
     struct match_level levels[PATTERN_EVENTS_MAX];

@@ -260,6 +260,7 @@ static void pattern_search_start(struct pattern_search *s)
     s->hiding = untraced_reasons_hiding_order(s->run);
     s->settings.may_be_unknown =
         s->hiding || figures.doubtful || figures.damaged || s->first || s->force_unknown;
+    s->settings.incomplete = s->hiding || run_lost(s->run);
     s->settings.is_unknown = pattern_search_is_unknown;
     s->settings.context = s;
     event_clocks_begin(&s->clocks, order, s->first);

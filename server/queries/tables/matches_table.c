@@ -2,11 +2,16 @@
  * it one for each of the others.  Options: "pattern"; "limit": number of matches in the table;
  * "first": only the first match of each event with the pattern's first name; "uncertain": also
  * matches that rest on an unknown order; "counted": number of matches to count beyond the limit.
- * The total has the number of matches; of uncertain ones if these are in the table, too. */
+ * The total has the number of matches; of uncertain ones if these are in the table, too.
+ *
+ * With the option "unmatched" the rows are the events with the pattern's first name that are in no
+ * match, and the total has their number.  If events may be missing or the run has not ended, they
+ * may yet have one, and are uncertain. */
 #include "base/alloc.h"
 #include "server/queries/pattern_search.h"
 #include "server/queries/tables/table_query.h"
 #include "server/run/call_sites.h"
+#include "server/run/untraced_reasons.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +39,11 @@ static uint64_t matches_number(const struct table_view *view, const char *key, u
     return value ? strtoull(value, NULL, 10) : otherwise;
 }
 
+static bool matches_are_negated(const struct table_view *view)
+{
+    return matches_number(view, "unmatched", 0);
+}
+
 static void *matches_begin(const struct table_view *view, struct error *error)
 {
     const char *pattern = table_option(view->request, "pattern");
@@ -45,6 +55,11 @@ static void *matches_begin(const struct table_view *view, struct error *error)
     uint64_t counted = matches_number(view, "counted", MATCHES_COUNTED);
     settings.count_limit =
         counted > UINT64_MAX - settings.limit ? UINT64_MAX : settings.limit + counted;
+    if (matches_are_negated(view)) {
+        settings.first_only = true;
+        settings.limit = 0;
+        settings.count_limit = UINT64_MAX;
+    }
     if (!pattern) {
         error_set(error, "the option \"pattern\" is missing");
         return NULL;
@@ -68,19 +83,20 @@ static uint64_t matches_progress(const void *work)
 
 /* ---- rows ---- */
 
-static void matches_add_event(const struct table_view *view, const struct pattern_search *search,
-                              uint32_t role, const struct match_event *m, bool first, size_t number,
-                              struct result_table *t)
+static struct table_cell *matches_add_event(const struct table_view *view,
+                                            const struct pattern_search *search, uint32_t role,
+                                            const struct match_event *m, bool first,
+                                            uint64_t number, struct result_table *t)
 {
     const struct pattern_event *named = &search->pattern->events[role];
     struct event_id at = table_event(view, m->position);
     struct table_cell *cells = table_add_row(t, !first, at);
     if (!cells)
-        return;
+        return NULL;
     uint32_t place =
         call_sites_for_line(view->run, order_event(view->run->order, m->position).site);
     if (first)
-        cells[MATCH] = table_cell_number((int64_t)number + 1);
+        cells[MATCH] = table_cell_number((int64_t)number);
     cells[NAME] = table_cell_text(named->name);
     cells[TYPE] = table_cell_text(run_type_name(view->run, m->values[PATTERN_TYPE]));
     cells[EVENT] = table_cell_event(at);
@@ -89,9 +105,8 @@ static void matches_add_event(const struct table_view *view, const struct patter
     if (place)
         cells[LOCATION] = table_cell_place(table_place(view, place));
     cells[TIME] = table_cell_number(m->time_ns);
-    if (first && search->settings.keep_uncertain)
-        cells[UNCERTAIN] = table_cell_number(search->match->found_uncertain[number]);
     table_row_line(t, m->values[PATTERN_THREAD]);
+    return cells;
 }
 
 static void matches_add(const struct table_view *view, const struct pattern_search *search,
@@ -103,7 +118,10 @@ static void matches_add(const struct table_view *view, const struct pattern_sear
     for (uint32_t i = 0; i < p->event_count; i++) {
         if (p->events[i].absent)
             continue;
-        matches_add_event(view, search, i, &search->match->events[found[i]], first, number, t);
+        struct table_cell *cells = matches_add_event(
+            view, search, i, &search->match->events[found[i]], first, number + 1, t);
+        if (cells && first && search->settings.keep_uncertain)
+            cells[UNCERTAIN] = table_cell_number(search->match->found_uncertain[number]);
         first = false;
     }
 }
@@ -137,11 +155,51 @@ static void matches_add_notes(const struct pattern_search *search, struct result
                        (unsigned long long)search->costly, search->costly == 1 ? "" : "s");
 }
 
+/* ---- events without a match ---- */
+
+/* Returns whether an event without a match may have one that the trace lacks. */
+static bool matches_may_be_missing(const struct pattern_search *search)
+{
+    const struct run *run = search->run;
+    return search->settings.incomplete || search->cut || search->match->strict || search->first ||
+           search->from_ns != INT64_MIN || search->to_ns != INT64_MAX || search->past ||
+           run_connected(run) || run->file.unfinished || order_figures(run->order).pending;
+}
+
+static void matches_add_unmatched(const struct table_view *view,
+                                  const struct pattern_search *search, struct result_table *t)
+{
+    const struct pattern_match *m = search->match;
+    bool missing = matches_may_be_missing(search);
+    uint64_t count = 0, uncertain = 0, limit = matches_number(view, "limit", MATCHES_LISTED);
+    for (size_t i = 0; i < m->event_count; i++) {
+        if (!(m->events[i].roles >> m->first_role & 1) || m->done[i] & MATCH_DONE)
+            continue;
+        if (missing || m->done[i])
+            uncertain++;
+        else if (count++ < limit)
+            matches_add_event(view, search, m->first_role, &m->events[i], true, count, t);
+    }
+    struct table_cell *total = table_make_total(t);
+    total[MATCH] = table_cell_number((int64_t)count);
+    total[UNCERTAIN] = table_cell_number((int64_t)uncertain);
+    if (uncertain)
+        table_add_note(t, "%llu event%s may have no match%s", (unsigned long long)uncertain,
+                       uncertain == 1 ? "" : "s",
+                       run_connected(search->run) ? " (the run has not ended)"
+                       : missing                  ? " (events may be missing)"
+                                                  : " (unknown order)");
+}
+
 static void matches_fill(void *work, const struct table_view *view, struct result_table *t)
 {
     struct pattern_search *search = work;
     t->title = xstrdup("matches of the pattern");
     table_add_columns(t, matches_columns, sizeof matches_columns / sizeof *matches_columns);
+    if (matches_are_negated(view)) {
+        matches_add_unmatched(view, search, t);
+        return;
+    }
     for (size_t i = 0; i < search->match->found_count; i++)
         matches_add(view, search, i, t);
     struct table_cell *total = table_make_total(t);
