@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "config/description_path.h"
+#include "config/event_pattern.h"
 #include "config/metric_rules.h"
 
 #include <stdlib.h>
@@ -326,6 +327,37 @@ static void read_scope(struct description_reader *reader, const config_setting_t
               target_categories[scope->category]);
 }
 
+/* ---- patterns ---- */
+
+/* A later part overrides the pattern of the same name of an earlier one. */
+static void read_pattern(struct description_reader *reader, const config_setting_t *s,
+                         struct target *target)
+{
+    description_check_keys(reader, s, "name title pattern");
+    const char *name = description_get_text(reader, s, "name", true),
+               *text = description_get_text(reader, s, "pattern", true),
+               *title = description_get_text(reader, s, "title", false);
+    struct target_pattern *pattern = NULL;
+    struct pattern_error error;
+    struct event_pattern *read = text ? event_pattern_read(text, &error) : NULL;
+    if (text && !read)
+        WRONG(s, "pattern \"%s\": column %u: %s", name ? name : "", error.column, error.text);
+    event_pattern_free(read);
+    for (size_t i = 0; i < target->pattern_count; i++)
+        if (strcmp(target->patterns[i].name, name ? name : "") == 0)
+            pattern = &target->patterns[i];
+    if (pattern && pattern->part == reader->part)
+        WRONG(s, "duplicate pattern \"%s\"", pattern->name);
+    if (!pattern) {
+        pattern = APPEND(target->patterns, target->pattern_count);
+        pattern->name = description_copy_text(reader, name ? name : "");
+    }
+    pattern->text = description_copy_text(reader, text ? text : "");
+    pattern->title = description_copy_text(reader, title ? title : pattern->name);
+    pattern->source = (struct target_place){reader->file, description_setting_line(s)};
+    pattern->part = reader->part;
+}
+
 /* ---- parts ---- */
 
 static void read_groups(struct description_reader *reader, const config_setting_t *root,
@@ -356,7 +388,7 @@ static void read_root(struct description_reader *reader, const config_setting_t 
 {
     description_check_keys(reader, root,
                            "name title version include line_types events line_groups "
-                           "function_categories metrics");
+                           "function_categories patterns metrics");
     if (!reader->looks_only) {
         check_includes(reader, root, read);
         description_get_copy(reader, root, "name", &target->name);
@@ -373,6 +405,7 @@ static void read_root(struct description_reader *reader, const config_setting_t 
     read_groups(reader, root, "events", target, read_event);
     read_groups(reader, root, "line_groups", target, read_cluster);
     read_groups(reader, root, "function_categories", target, read_scope);
+    read_groups(reader, root, "patterns", target, read_pattern);
     metric_rules_parse(reader, root, &target->meters, &target->meter_count);
 }
 

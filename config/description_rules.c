@@ -2,6 +2,7 @@
 #include "config/description_read.h"
 
 #include "config/description_values.h"
+#include "config/event_pattern.h"
 #include "config/metric_rules.h"
 
 #include <string.h>
@@ -171,6 +172,20 @@ static void check_meters(struct description_reader *reader, const struct target 
     }
 }
 
+/* The types of the events of a pattern must be known, in a description that has events. */
+static void check_pattern(struct description_reader *reader, const struct target *target,
+                          const struct target_pattern *pattern)
+{
+    struct pattern_error error;
+    struct event_pattern *p = event_pattern_read(pattern->text, &error);
+    for (uint32_t i = 0; p && i < p->event_count; i++)
+        for (uint32_t k = 0; k < p->events[i].type_count; k++)
+            if (!knows_type(target, p->events[i].types[k]))
+                COMPLAIN(pattern, "pattern \"%s\": unknown type \"%s\"", pattern->name,
+                         p->events[i].types[k]);
+    event_pattern_free(p);
+}
+
 static void check_required(struct description_reader *reader, const struct target *target)
 {
     if (!target->name || !*target->name)
@@ -186,6 +201,8 @@ void description_rules_check(struct description_reader *reader, const struct tar
     if (reader->readable)
         check_required(reader, target);
     check_meters(reader, target);
+    for (size_t i = 0; i < target->pattern_count && target->event_count; i++)
+        check_pattern(reader, target, &target->patterns[i]);
     for (size_t i = 0; i < target->event_count; i++)
         check_event(reader, target, i);
 }

@@ -18,6 +18,7 @@ void target_free(struct target *target)
     free(target->events);
     free(target->clusters);
     free(target->scopes);
+    free(target->patterns);
     free(target->meters);
     free(target->sources.items);
     arena_free(&target->texts);

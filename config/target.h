@@ -166,6 +166,13 @@ struct target_scope {
     int part;
 };
 
+/* A pattern of events (event_pattern.h) of the environment's library. */
+struct target_pattern {
+    char *name, *title, *text;
+    struct target_place source;
+    int part;
+};
+
 struct target_metric; /* metric_rules.h */
 
 struct target {
@@ -180,6 +187,8 @@ struct target {
     size_t cluster_count;
     struct target_scope *scopes;
     size_t scope_count;
+    struct target_pattern *patterns;
+    size_t pattern_count;
     struct target_metric *meters;
     size_t meter_count;
     struct target_names sources; /* files that it was read from */

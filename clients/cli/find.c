@@ -15,13 +15,13 @@
 #define FIND_NONE 1
 #define FIND_FAILED 2
 
-enum { OPTION_COUNT = 3100, OPTION_FIRST, OPTION_LIMIT, OPTION_UNCERTAIN };
+enum { OPTION_COUNT = 3100, OPTION_FIRST, OPTION_LIMIT, OPTION_LIST, OPTION_UNCERTAIN };
 
 struct find_options {
     struct table_settings tables; /* first member: table_section.make gets a pointer to it */
-    const char *limit, *pattern_file;
-    bool count, first, uncertain;
-    char *text; /* the pattern */
+    const char *limit, *pattern_file, *name;
+    bool count, first, uncertain, list;
+    char *text; /* the pattern; NULL: that with the name, once the run is opened */
     struct event_pattern *pattern;
     int64_t found; /* number of matches */
 };
@@ -73,6 +73,39 @@ static int find_print_count(const struct find_options *w, struct command_source 
     return status;
 }
 
+/* ---- the library of patterns ---- */
+
+static int find_list(struct command_source *subject)
+{
+    const struct trace_metadata *book = &subject->source.book;
+    size_t width = 0;
+    for (size_t t = 0; t < book->target_count; t++)
+        for (size_t i = 0; i < book->targets[t]->pattern_count; i++) {
+            size_t n = strlen(book->targets[t]->patterns[i].name);
+            width = n > width ? n : width;
+        }
+    for (size_t t = 0; t < book->target_count; t++)
+        for (size_t i = 0; i < book->targets[t]->pattern_count; i++)
+            printf("%-*s  %s\n", (int)width, book->targets[t]->patterns[i].name,
+                   book->targets[t]->patterns[i].title);
+    return EXIT_DONE;
+}
+
+/* Sets the pattern of the run's descriptions with the name; returns an exit status. */
+static int find_read_named(struct find_options *w, struct command_source *subject)
+{
+    const struct trace_metadata *book = &subject->source.book;
+    struct pattern_error error;
+    for (size_t t = 0; t < book->target_count && !w->text; t++)
+        for (size_t i = 0; i < book->targets[t]->pattern_count && !w->text; i++)
+            if (strcmp(book->targets[t]->patterns[i].name, w->name) == 0)
+                w->text = xstrdup(book->targets[t]->patterns[i].text);
+    w->pattern = w->text ? event_pattern_read(w->text, &error) : NULL;
+    return w->pattern ? EXIT_DONE
+                      : command_usage(w->tables.command,
+                                      "-p %s: no such pattern; see poet find --list", w->name);
+}
+
 /* ---- the command ---- */
 
 /* Reads the pattern's file; NULL after reporting an error. */
@@ -100,18 +133,21 @@ static int find_run_on(struct find_options *w, int argc, char **argv, int first)
     struct command_source subject;
     struct table_section section = {.what = "matches", .make = find_make_table};
     const char *source = command_source_name(argc, argv, &first);
+    bool all = w->name || (w->pattern && pattern_names_lines(w->pattern));
     if (argc != first)
         return command_usage(o->command, "extra operand: %s", argv[first]);
     table_progress_begin(o->command);
     if (!command_source_open(o->command, &subject, source,
-                             pattern_names_lines(w->pattern) ? SESSION_ALL_LINES
-                                                             : table_request_session_lines(o),
+                             all ? SESSION_ALL_LINES : table_request_session_lines(o),
                              label_option_selected(LABELS_NAME)))
         return EXIT_FAILED;
     command_source_warn_updated(o->command, &subject);
-    int status = w->count && !o->json && !o->csv && !o->file
-                     ? find_print_count(w, &subject)
-                     : table_output_run(o, &subject, &section, 1);
+    bool number = w->count && !o->json && !o->csv && !o->file;
+    int status = w->name ? find_read_named(w, &subject) : EXIT_DONE;
+    if (status == EXIT_DONE)
+        status = w->list  ? find_list(&subject)
+                 : number ? find_print_count(w, &subject)
+                          : table_output_run(o, &subject, &section, 1);
     command_source_close(&subject);
     return status;
 }
@@ -123,17 +159,20 @@ static int find_run(const struct command *command, int argc, char **argv)
     int first, status = command_read(command, argc, argv, &w, &first);
     if (status != OPTIONS_READ)
         return status == EXIT_DONE ? EXIT_DONE : FIND_FAILED;
-    if (!w.pattern_file && argc == first)
+    bool operand = !w.pattern_file && !w.name && !w.list;
+    if (operand && argc == first)
         return command_usage(command, "missing operand: PATTERN");
-    w.text = w.pattern_file ? find_read_file(command, w.pattern_file) : xstrdup(argv[--argc]);
-    if (!w.text)
+    if (!w.name && !w.list)
+        w.text = operand ? xstrdup(argv[--argc]) : find_read_file(command, w.pattern_file);
+    if (w.pattern_file && !w.text)
         return FIND_FAILED;
-    w.pattern = event_pattern_read(w.text, &error);
-    status = w.pattern ? find_run_on(&w, argc, argv, first)
-                       : command_usage(command, "pattern: column %u: %s", error.column, error.text);
+    w.pattern = w.text ? event_pattern_read(w.text, &error) : NULL;
+    status = w.pattern || !w.text
+                 ? find_run_on(&w, argc, argv, first)
+                 : command_usage(command, "pattern: column %u: %s", error.column, error.text);
     event_pattern_free(w.pattern);
     free(w.text);
-    return status != EXIT_DONE ? FIND_FAILED : w.found ? EXIT_DONE : FIND_NONE;
+    return status != EXIT_DONE ? FIND_FAILED : w.found || w.list ? EXIT_DONE : FIND_NONE;
 }
 
 static const struct argp_option options[] = {
@@ -143,6 +182,8 @@ static const struct argp_option options[] = {
      "only the first match of each event with the pattern's first name", 1},
     {"limit", OPTION_LIMIT, "N", 0,
      "stop after N matches (default: list 1000 and count the others)", 1},
+    {"list", OPTION_LIST, NULL, 0, "list the patterns of the run's target descriptions", 1},
+    {"pattern", 'p', "NAME", 0, "find the pattern of that name of the run's descriptions", 1},
     {"uncertain", OPTION_UNCERTAIN, NULL, 0,
      "also list matches that rest on an unknown order (column uncertain: 1)", 1},
     {0}};
@@ -152,6 +193,8 @@ static const struct option_row find_rows[] = {
     OPTION_SETS(OPTION_COUNT, struct find_options, count),
     OPTION_STORES('f', struct find_options, pattern_file),
     OPTION_SETS(OPTION_FIRST, struct find_options, first),
+    OPTION_SETS(OPTION_LIST, struct find_options, list),
+    OPTION_STORES('p', struct find_options, name),
     OPTION_SETS(OPTION_UNCERTAIN, struct find_options, uncertain),
     {0}};
 
@@ -171,7 +214,7 @@ static error_t find_parse_option(int key, char *value, struct argp_state *state)
 static const struct argp argp = {
     .options = options,
     .parser = find_parse_option,
-    .args_doc = "[SOURCE] PATTERN\n[SOURCE] -f FILE",
+    .args_doc = "[SOURCE] PATTERN\n[SOURCE] -f FILE\n[SOURCE] -p NAME\n[SOURCE] --list",
     .doc =
         "Find events by their order.  A pattern names events and says how they are related, in "
         "clauses separated by semicolons: NAME: TYPE defines an event, \"a -> b\": a happened "

@@ -109,6 +109,13 @@ static void mistakes_are_named(void **state)
          "x.conf:3: a scope needs \"category\"\n"
          "x.conf:4: the category \"timeout\" is for events, not for functions\n"
          "x.conf:5: duplicate scope \"b\"\n"},
+        {HEAD "events=({name=\"e\";});patterns=({name=\"p\";pattern=\"e -> f; f: e\";});", NULL},
+        {HEAD "events=({name=\"e\";});patterns=({name=\"p\";pattern=\"e ->\";},\n"
+              "{name=\"q\";pattern=\"f\";},\n{name=\"q\";pattern=\"e\";});",
+         "x.conf:3: pattern \"p\": column 5: expected an event at the end\n"
+         "x.conf:5: duplicate pattern \"q\"\n"},
+        {HEAD "events=({name=\"e\";});patterns=({name=\"q\";pattern=\"f\";});",
+         "x.conf:3: pattern \"q\": unknown type \"f\"\n"},
         {"versio=1;" HEAD "events=();",
          "x.conf:1: unknown key \"versio\"; did you mean \"version\"?\n"},
     };
