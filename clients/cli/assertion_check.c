@@ -194,7 +194,8 @@ static int assertion_check_one(const struct assertion_check *c, const struct ass
         assertion_check_add_findings(c, a, &t, text);
     if (status == EXIT_DONE && c->output == ASSERTION_JSON)
         assertion_check_print_json(c, a, &t, count);
-    else if (status == EXIT_DONE && c->output == ASSERTION_TEXT)
+    else if (status == EXIT_DONE &&
+             (c->output == ASSERTION_TEXT || (c->output == ASSERTION_VIOLATIONS && count)))
         assertion_check_print_text(c, a, &t, count, text);
     free(text);
     result_table_free(&t);

@@ -8,7 +8,12 @@
 
 #include <stdio.h>
 
-enum assertion_output { ASSERTION_TEXT, ASSERTION_JSON, ASSERTION_SILENT };
+enum assertion_output {
+    ASSERTION_TEXT,
+    ASSERTION_VIOLATIONS, /* as text, without the assertions that are not violated */
+    ASSERTION_JSON,
+    ASSERTION_SILENT
+};
 
 /* Checks a run, of which all lines must be known, and adds its violations to the findings.  Returns
  * EXIT_DONE, EXIT_FAILED if there is one, EXIT_USAGE after reporting an error. */

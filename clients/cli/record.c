@@ -13,6 +13,7 @@
 #include "clients/connection/install_paths.h"
 #include "clients/connection/session.h"
 #include "clients/metadata/event_text.h"
+#include "config/assertion_file.h"
 #include "config/options.h"
 #include "wire/endpoint.h"
 #include "wire/trace_header.h"
@@ -41,7 +42,8 @@ enum {
     FINDING_STATUS,
     REPEAT,
     UNTIL_FAILURE,
-    PERTURB
+    PERTURB,
+    ASSERT
 };
 
 struct record_options {
@@ -54,6 +56,8 @@ struct record_options {
     int finding_status;
     unsigned repeat; /* 0: one run */
     bool until_failure, perturbs;
+    const char *assertion_file;
+    struct assertions assertions;
 };
 
 static void record_directory(const char *library, char *directory, size_t size)
@@ -228,6 +232,7 @@ static const struct option_row record_rows[] = {
     OPTION_SETS('f', struct record_options, force),
     OPTION_SETS(UNTIL_FAILURE, struct record_options, until_failure),
     OPTION_SETS(PERTURB, struct record_options, perturbs),
+    OPTION_STORES(ASSERT, struct record_options, assertion_file),
     {0}};
 
 /* ---- the command ---- */
@@ -292,7 +297,7 @@ static int record_exec_program(const struct command *command, const struct recor
 /* Returns whether something is left to do after the program has ended. */
 static bool record_is_followed(const struct record_options *o)
 {
-    return o->report || o->hang_timeout_ns || finding_options_given();
+    return o->report || o->hang_timeout_ns || o->assertions.count || finding_options_given();
 }
 
 /* Runs the program as a child with its own server and file, so that the supervisor knows where the
@@ -318,7 +323,8 @@ static int record_start_followed(const struct command *command, struct record_op
                                        .file = o->output,
                                        .report = o->report,
                                        .hang_timeout_ns = o->hang_timeout_ns,
-                                       .finding_status = o->finding_status},
+                                       .finding_status = o->finding_status,
+                                       .assertions = o->assertions.count ? &o->assertions : NULL},
             child);
     return record_exec_program(command, o, loadable, library, argv);
 }
@@ -383,11 +389,12 @@ static int record_run(const struct command *command, int argc, char **argv)
     if (!measurement_option_read(command, o.meters, &o.meters, &o.memory) ||
         !measurement_option_check_lists(command))
         return EXIT_USAGE;
-    status = finding_options_check(command, FINDINGS_OF_HANGS | FINDINGS_OF_RULES |
-                                                FINDINGS_OF_PREDICTION | FINDINGS_OF_ORDERS |
-                                                FINDINGS_OF_MEMORY | FINDINGS_OF_PROGRESS);
+    status = finding_options_check(command, RECORDED_FINDINGS |
+                                                (o.assertion_file ? FINDINGS_OF_ASSERTIONS : 0u));
     if (status != EXIT_DONE)
         return status;
+    if (o.assertion_file && !assertions_load(o.assertion_file, stderr, &o.assertions))
+        return EXIT_USAGE;
     if (o.report && *o.report && !report_may_be_named(o.report))
         return command_usage(command, "--report=%s: " REPORT_NAMES, o.report);
     bool repeats = o.repeat || o.until_failure;
@@ -461,6 +468,10 @@ static const struct argp_option options[] = {
     {"hang-timeout", HANG_TIMEOUT, "TIME", 0,
      "if no event is recorded for TIME (60s), print the blocked threads, kill the program with its "
      "descendants, and exit with status 1",
+     5},
+    {"assert", ASSERT, "FILE", 0,
+     "after the program has ended, check the run against the assertions of FILE (docs/find.md); "
+     "print those that it violates, and exit with status 1",
      5},
     {NULL, 0, NULL, 0, "Many runs (poet suspect):", 3},
     {"repeat", REPEAT, "N", 0,

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "clients/cli/blocked.h"
+#include "clients/cli/assertion_check.h"
 #include "clients/cli/finding_options.h"
 #include "clients/cli/kill_tree.h"
 #include "wire/endpoint.h"
@@ -222,14 +223,19 @@ static bool recorded_program_has_hang(const struct run_findings *findings)
     return false;
 }
 
+/* Returns the groups of findings to look for. */
+static unsigned recorded_program_groups(const struct recorded_program *r, bool hangs)
+{
+    unsigned groups = hangs || finding_options_given() ? RECORDED_FINDINGS : 0;
+    return finding_options_groups(groups) | (r->assertions ? FINDINGS_OF_ASSERTIONS : 0);
+}
+
 /* Returns the status of the findings: as finding_options_judge(). The program's output and its own
  * are on different streams, so everything is printed on standard error. */
 static int recorded_program_judge(const struct recorded_program *r, enum recorded_program_fate fate)
 {
     bool hangs = fate != PROGRAM_ENDED;
-    const unsigned groups =
-        finding_options_groups(FINDINGS_OF_HANGS | FINDINGS_OF_RULES | FINDINGS_OF_PREDICTION |
-                               FINDINGS_OF_ORDERS | FINDINGS_OF_MEMORY | FINDINGS_OF_PROGRESS);
+    const unsigned groups = recorded_program_groups(r, hangs);
     struct command_source subject;
     struct run_findings findings = {0};
     char text[100];
@@ -244,7 +250,8 @@ static int recorded_program_judge(const struct recorded_program *r, enum recorde
             command_fail(r->command, "%s: no findings: the program was not recorded", r->file));
     fflush(stdout);
     if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
-        !command_source_open(r->command, &subject, r->file, SESSION_NAMED_LINES, LABELS_NAME))
+        !command_source_open(r->command, &subject, r->file,
+                             r->assertions ? SESSION_ALL_LINES : SESSION_NAMED_LINES, LABELS_NAME))
         return finding_options_status(EXIT_FAILED);
     if (hangs)
         recorded_program_print_blocked(r->command, &subject);
@@ -252,9 +259,12 @@ static int recorded_program_judge(const struct recorded_program *r, enum recorde
     if (status == EXIT_DONE && hangs && !recorded_program_has_hang(&findings))
         run_findings_add(&findings, FINDING_NO_PROGRESS,
                          fate == PROGRAM_UNKNOWN ? FINDING_POSSIBLE : FINDING_CERTAIN, text, "", 0);
+    int asserted = r->assertions ? assertion_check_run(r->command, &subject, r->assertions, r->file,
+                                                       ASSERTION_VIOLATIONS, stdout, &findings)
+                                 : EXIT_DONE;
     status = finding_options_judge_all(r->command, &findings, groups, r->file, status);
     command_source_close(&subject);
-    return hangs && status == EXIT_DONE ? EXIT_FAILED : status;
+    return status != EXIT_DONE ? status : hangs ? EXIT_FAILED : asserted;
 }
 
 /* Ends by the same signal as the program, so that a shell sees it; without a second core dump. */
@@ -280,9 +290,9 @@ int recorded_program_end(const struct recorded_program *r, pid_t program)
     recorded_program_is_complete(program);
     if (r->report)
         write_report(r->command, r->file, r->report);
-    if (hangs || finding_options_given())
+    if (hangs || finding_options_given() || r->assertions)
         judged = recorded_program_judge(r, fate);
-    if (judged == EXIT_DONE || (!hangs && !finding_options_fail()))
+    if (judged == EXIT_DONE || (!hangs && !finding_options_fail() && !r->assertions))
         return recorded_program_exit_like(status);
     return judged == EXIT_FAILED ? r->finding_status : judged;
 }

@@ -80,6 +80,21 @@ poet check --assert never once.poet >said
 is "never: exit status" $? 1
 like "never: both events" "$(paste -sd' ' said)" 'j: joined .* at once.c:16 +l: lock .* about M:m at once.c:17'
 
+# ---- poet record --assert ----
+poet record -o recorded.poet --assert rules ./once >said 2>&1
+is "record: no violation: exit status" $? 0
+is "record: no violation: no text" "$(grep assertion said)" ""
+poet record -o recorded.poet --assert rules ./keep >said 2>&1
+is "record: a violation: exit status" $? 1
+like "record: a violation" "$(cat said)" 'assertion released: 1 event "a" in no match'
+poet record -o recorded.poet --assert rules --error-exitcode 7 --findings found.json ./keep >said 2>&1
+is "record: --error-exitcode" $? 7
+is "record: --findings" "$(jq -r '.[]?, .findings[]? | select(.kind? == "assertion") | .kind' found.json 2>/dev/null | head -n 1)" assertion
+poet record -o recorded.poet --assert missing ./once >said 2>&1
+is "record: no file of assertions: exit status" $? 2
+poet record -o recorded.poet --assert rules sh -c './once; exit 5' >said 2>&1
+is "record: the program's own status" $? 5
+
 # ---- errors ----
 fails() { # fails TEXT MESSAGE
     printf '%b' "$1" >wrong
