@@ -462,8 +462,8 @@ bool event_pattern_is_likely(const char *text)
 {
     struct pattern_error error;
     struct event_pattern *p = event_pattern_read(text, &error);
-    bool likely = p && (p->relation_count || p->comparison_count || p->absence_count ||
-                        p->condition_count || !p->events[0].implied);
+    bool likely =
+        p && (p->relation_count || p->comparison_count || p->absence_count || p->condition_count);
     event_pattern_free(p);
     return likely;
 }

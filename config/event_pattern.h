@@ -109,8 +109,8 @@ struct pattern_error {
 /* Reads a pattern.  Returns NULL with the reason in *error. */
 struct event_pattern *event_pattern_read(const char *text, struct pattern_error *error);
 void event_pattern_free(struct event_pattern *pattern);
-/* Returns whether a text has the form of a pattern rather than of words to search for: it has one
- * of the operators of relations, or defines an event. */
+/* Returns whether a text has the form of a pattern rather than of words to search for: it has a
+ * relation or a condition. (A definition alone can be a label: T:main.) */
 bool event_pattern_is_likely(const char *text);
 
 #endif

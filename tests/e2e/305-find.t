@@ -76,7 +76,7 @@ matches 0 'spin: timeout'
 # ---- formats ----
 poet find two.poet 'c: create; j: joined; c -> j; c.line = j.object' --json >found.json
 expect found.json <<'JQ'
-columns | columns => match name type event thread object location time_ns uncertain
+columns | columns => match name type event thread object location time_ns uncertain position
 matches | outer_rows.match => 1 2
 names | rows.name => c j c j
 types | rows.type => create joined create joined

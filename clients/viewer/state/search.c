@@ -1,6 +1,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "clients/viewer/state/search.h"
 
+#include "clients/viewer/state/pattern_hits.h"
 #include "clients/viewer/state/server_link.h"
 #include "wire/query_results.h"
 #include "wire/limits.h"
@@ -112,6 +113,7 @@ static void search_reset_hits(struct viewer_search *f)
     f->count = f->looked = 0;
     f->running = f->near_known = f->jump = false;
     f->near = (struct event_id){0, 0};
+    result_table_free(&f->matches);
 }
 
 void search_clear(struct viewer_search *f)
@@ -182,6 +184,28 @@ static void search_send_request(struct viewer_search *f, const struct search_pat
 }
 
 static void search_receive_sites(void *user, const struct response_chunk *answer);
+static void search_receive_matches(void *user, const struct response_chunk *answer);
+
+/* Returns whether the text is a pattern of events, which is searched for anywhere. */
+static bool search_is_for_pattern(const struct viewer_search *f)
+{
+    return f->search.where == SEARCH_ANYWHERE && !f->search.expression &&
+           pattern_hits_is_pattern(f->search.text, server_link_metadata(f->link));
+}
+
+static void search_send_pattern(struct viewer_search *f)
+{
+    struct encoder body = {0};
+    char *error;
+    pattern_hits_encode(&body, f->search.text, server_link_metadata(f->link), f->link->sites,
+                        f->sites, f->site_count, &error);
+    if (error) {
+        search_update_summary(f, error);
+        return;
+    }
+    f->running = f->jump = true;
+    request_slot_send(f->link, &f->searching, REQUEST_TABLE, &body, search_receive_matches, f);
+}
 
 static void search_restart(struct viewer_search *f)
 {
@@ -198,6 +222,10 @@ static void search_restart(struct viewer_search *f)
             request_slot_send(f->link, &f->listing_sites, REQUEST_SITES, NULL, search_receive_sites,
                               f);
         return; /* the search continues when they arrive */
+    }
+    if (search_is_for_pattern(f)) {
+        search_send_pattern(f);
+        return;
     }
     if (!begin_pattern(f, &p, f->search.text, f->search.expression))
         return;
@@ -307,6 +335,44 @@ static void search_receive_hits(void *user, const struct response_chunk *answer)
     if (decoder_finish(answer->in))
         add_hits(f, &found);
     search_result_free(&found);
+}
+
+/* The first event from the start of the search on is the nearest one. */
+static void search_find_nearest(struct viewer_search *f)
+{
+    uint32_t i = 0;
+    while (i < f->hit_count && f->positions[i] < f->search.from)
+        i++;
+    f->near_known = true;
+    if (i == f->hit_count)
+        return;
+    f->near = f->by_position[i];
+    f->near_position = f->positions[i];
+}
+
+static void search_receive_matches(void *user, const struct response_chunk *answer)
+{
+    struct viewer_search *f = user;
+    struct search_result found;
+    uint64_t matches;
+    if (!result_table_receive(&f->matches, answer)) {
+        f->looked = f->matches.known;
+        return;
+    }
+    if (f->matches.problem) {
+        f->running = false;
+        search_update_summary(f, g_strdup(f->matches.problem));
+        notifier_emit(f->notifier, NOTIFY_HITS);
+        return;
+    }
+    pattern_hits_read(&f->matches, &found, &matches);
+    add_hits(f, &found);
+    search_find_nearest(f);
+    if (matches)
+        search_update_summary(f, g_strdup_printf("%'llu matches of the pattern (%'u events)",
+                                                 (unsigned long long)matches, f->hit_count));
+    search_result_free(&found);
+    notifier_emit(f->notifier, NOTIFY_HITS);
 }
 
 uint32_t search_hit_from(const struct viewer_search *f, uint64_t position, int step)

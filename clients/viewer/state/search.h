@@ -1,4 +1,5 @@
-/* Search for events by type, line, text or call site.
+/* Search for events by type, line, text or call site; or for the matches of a pattern of events
+ * (pattern_hits.h).
  *
  * Types, lines and call sites are matched here, where their names are known; the server searches
  * the events. */
@@ -37,6 +38,7 @@ struct viewer_search {
     struct search_site *sites; /* all call sites of the run, once needed */
     uint32_t site_count;
     bool sites_here;
+    struct result_table matches; /* of a pattern, as far as received */
 };
 
 /* Starts a search of the whole run, and discards previous hits; an empty text has no hits. The

@@ -19,7 +19,18 @@
 #define MATCHES_LISTED 1000u /* if no limit is requested */
 #define MATCHES_COUNTED 1000000u /* beyond those that are listed */
 
-enum matches_column { MATCH, NAME, TYPE, EVENT, THREAD, OBJECT, LOCATION, TIME, UNCERTAIN };
+enum matches_column {
+    MATCH,
+    NAME,
+    TYPE,
+    EVENT,
+    THREAD,
+    OBJECT,
+    LOCATION,
+    TIME,
+    UNCERTAIN,
+    POSITION
+};
 
 static const struct column_definition matches_columns[] = {
     [MATCH] = {"match", .kind = TABLE_COUNT},
@@ -31,6 +42,7 @@ static const struct column_definition matches_columns[] = {
     [LOCATION] = {"location", .kind = TABLE_PLACE},
     [TIME] = {"time_ns", .kind = TABLE_NS},
     [UNCERTAIN] = {"uncertain", .kind = TABLE_COUNT, .detail = true},
+    [POSITION] = {"position", .kind = TABLE_COUNT, .detail = true}, /* in the log */
 };
 
 static uint64_t matches_number(const struct table_view *view, const char *key, uint64_t otherwise)
@@ -105,6 +117,7 @@ static struct table_cell *matches_add_event(const struct table_view *view,
     if (place)
         cells[LOCATION] = table_cell_place(table_place(view, place));
     cells[TIME] = table_cell_number(m->time_ns);
+    cells[POSITION] = table_cell_number((int64_t)m->position);
     table_row_line(t, m->values[PATTERN_THREAD]);
     return cells;
 }
