@@ -8,8 +8,7 @@
 
 /* ---- the pattern ---- */
 
-/* Finds an attribute of an event that must be equal to that of a present one: its candidates are
- * found by it. */
+/* Finds an attribute that must equal that of a present event: candidates are found by it. */
 static void match_set_key(struct match_role *role, const struct event_pattern *p, uint32_t event)
 {
     for (uint32_t i = 0; i < p->comparison_count && !role->has_key; i++) {
@@ -63,9 +62,11 @@ void pattern_match_free(struct pattern_match *m)
     }
     for (size_t i = 0; i < m->chain_count; i++)
         free(m->chains[i].items);
+    for (size_t i = 0; i < m->line_room; i++)
+        free(m->lines[i].items);
+    free(m->lines);
     free(m->chains);
     map_free(&m->chain_of);
-    map_free(&m->by_number);
     free(m->events);
     free(m->done);
     free(m->found);
@@ -102,6 +103,25 @@ static void match_keep_for_role(struct pattern_match *m, uint32_t event, uint32_
     m->bytes += sizeof *list->items;
 }
 
+static void match_keep_on_line(struct pattern_match *m, uint32_t event, uint32_t number)
+{
+    m->lines = array_reserve_zeroed(m->lines, &m->line_room, number + 1u, sizeof *m->lines);
+    struct match_line *line = &m->lines[number];
+    line->items = array_reserve(line->items, &line->room, line->count + 1, sizeof *line->items);
+    line->items[line->count++] = event;
+    m->bytes += sizeof *line->items;
+}
+
+/* Returns 1 + the event with a number on a line, if it was kept; else 0. */
+static uint64_t match_numbered(const struct pattern_match *m, uint32_t line, uint64_t number)
+{
+    const struct match_line *on = line < m->line_room ? &m->lines[line] : NULL;
+    if (!on)
+        return 0;
+    size_t i = LOWER_BOUND(k, 0, on->count, m->events[on->items[k]].number < number);
+    return i < on->count && m->events[on->items[i]].number == number ? on->items[i] + 1ull : 0;
+}
+
 /* Keeps the last event for matches that end with later ones. */
 static void match_keep(struct pattern_match *m)
 {
@@ -110,10 +130,8 @@ static void match_keep(struct pattern_match *m)
     for (uint32_t i = 0; i < m->pattern->event_count; i++)
         if (e->roles >> i & 1)
             match_keep_for_role(m, event, i);
-    if (m->uses_next) {
-        map_put(&m->by_number, e->values[PATTERN_LINE], e->number, (void *)(event + (uintptr_t)1));
-        m->bytes += 2 * sizeof(struct map_entry);
-    }
+    if (m->uses_next)
+        match_keep_on_line(m, event, e->values[PATTERN_LINE]);
 }
 
 void pattern_match_add(struct pattern_match *m, const struct match_event *event)
@@ -174,24 +192,18 @@ static enum match_certainty match_relation_holds(const struct pattern_match *m,
                                                                     : MATCH_NO;
 }
 
-static bool match_comparison_holds(const struct pattern_match *m,
-                                   const struct pattern_comparison *c, uint32_t a, uint32_t b)
-{
-    uint32_t x = m->events[a].values[c->of_a], y = m->events[b].values[c->of_b];
-    return x && y && (x == y) == !c->unequal;
-}
-
 /* Returns whether all comparisons of an event as a role with bound events hold. */
 static bool match_comparisons_hold(const struct pattern_match *m, uint32_t role, uint32_t event)
 {
-    const struct event_pattern *p = m->pattern;
-    for (uint32_t i = 0; i < p->comparison_count; i++) {
-        const struct pattern_comparison *c = &p->comparisons[i];
-        uint32_t other = c->a == role ? c->b : c->a;
-        if ((c->a != role && c->b != role) || !(m->is_bound >> other & 1))
+    for (uint32_t i = 0; i < m->pattern->comparison_count; i++) {
+        const struct pattern_comparison *c = &m->pattern->comparisons[i];
+        bool first = c->a == role;
+        uint32_t other = first ? c->b : c->a;
+        if ((!first && c->b != role) || !(m->is_bound >> other & 1))
             continue;
-        if (c->a == role ? !match_comparison_holds(m, c, event, m->bound[other])
-                         : !match_comparison_holds(m, c, m->bound[other], event))
+        uint32_t x = m->events[first ? event : m->bound[other]].values[c->of_a],
+                 y = m->events[first ? m->bound[other] : event].values[c->of_b];
+        if (!x || !y || (x == y) == c->unequal)
             return false;
     }
     return true;
@@ -343,8 +355,8 @@ static bool match_begin_single(struct pattern_match *m, struct match_level *leve
             continue;
         const struct match_event *e = &m->events[m->bound[other]];
         if (r->kind == PATTERN_NEXT) {
-            uintptr_t known = (uintptr_t)map_get(&m->by_number, e->values[PATTERN_LINE],
-                                                 first ? e->number - 1 : e->number + 1);
+            uint64_t known =
+                match_numbered(m, e->values[PATTERN_LINE], first ? e->number - 1 : e->number + 1);
             level->at = known ? known - 1 : 0;
             level->end = known;
             return true;

@@ -84,7 +84,11 @@ struct pattern_match {
     struct match_chain *chains;
     size_t chain_count, chain_room;
     struct map chain_of; /* role and bucket, chain -> 1 + index */
-    struct map by_number; /* line, number -> 1 + index of an event; used for PATTERN_NEXT */
+    struct match_line { /* its events, in the order of their numbers; used for PATTERN_NEXT */
+        uint32_t *items;
+        size_t count, room;
+    } *lines; /* by line */
+    size_t line_room;
     uint32_t present; /* number of events of a match */
     uint32_t first_role;
     bool uses_next;
