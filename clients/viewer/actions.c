@@ -377,6 +377,8 @@ const struct action action_table[] = {
      time_range_place_cursor_at_event, NULL},
     {"Analyze", "note", "Add note…", "<Control>d", prompt_note, NULL},
     {"Analyze", "find-site", "Find events from this call site", "", search_panel_site, NULL},
+    {"Analyze", "find-similar", "Find events like the selected one or two (pattern)", "",
+     search_panel_similar, NULL},
     {"Analyze", "copy-id", "Copy event id", "", save_copy_id, NULL},
     {"Analyze", "editor", "Open source", "<Control>e", source_code_open_selected, NULL},
     {"Analyze", "debug", "Debug here (replay under gdb)", "<Shift>d", breakpoints_start_debugger,

@@ -52,6 +52,10 @@ action find T:main
 state selection found
 action find acquire(object=M:nosuch)
 state selection found
+action select 2:3
+action select 3:3 second
+action find-similar
+state selection found
 quit
 S
 check "the script runs" timeout 60 poet view two.poet --script script
@@ -65,4 +69,5 @@ is "hits: each event once" "$(hits 5)" 4
 is "no match: no hit" "$(hits 6)" 0
 is "a label is searched for as a text" "$(hits 7)" "$(poet dump two.poet --json | grep -c '"event":"1:')"
 is "a line that does not exist: no hit" "$(hits 8)" 0
+is "events like two selected ones: both ways" "$(hits 9)" 2
 done_testing

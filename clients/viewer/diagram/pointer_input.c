@@ -74,6 +74,7 @@ static void context_menu_add_event(GMenu *menu, const struct event_info *e)
                                                      "win.find-site", NULL}},
                                           rest[] = {
                                               {"Add note…", "win.note", NULL},
+                                              {"Find similar events", "win.find-similar", NULL},
                                               {"Hide unrelated lines", "win.only-tied", NULL},
                                               {"Debug here", "win.debug", NULL},
                                               {"Toggle breakpoint", "win.break", NULL},

@@ -103,6 +103,8 @@ void search_panel_text(struct view *view, const char *text); /* as if typed */
 void search_panel_focus(struct view *view);
 /* searches all events with the call site of the selected event */
 void search_panel_site(struct view *view);
+/* Finds events like the selected ones: one at its call site, two in their order. */
+void search_panel_similar(struct view *view);
 void search_panel_leave(struct view *view); /* ends the search; its text stays in the entry */
 /* From the selected event, else from the visible part: 1: the next hit, -1: the previous one, 0:
  * this or the next one. */

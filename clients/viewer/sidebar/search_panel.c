@@ -7,6 +7,7 @@
 #include "clients/viewer/sidebar/event_list.h"
 #include "clients/viewer/state/accessible_name.h"
 #include "clients/viewer/state/icon_button.h"
+#include "clients/viewer/state/pattern_hits.h"
 #include "clients/viewer/state/scene_cache.h"
 #include "clients/viewer/state/search.h"
 #include "clients/viewer/state/status_line.h"
@@ -68,6 +69,32 @@ void search_panel_site(struct view *view)
     char *text = g_strdup(place);
     panel_show(view, panel_find.name);
     gtk_drop_down_set_selected(GTK_DROP_DOWN(search_panel_state(view)->where), SEARCH_SITES);
+    search_panel_text(view, text);
+    g_free(text);
+}
+
+void search_panel_similar(struct view *view)
+{
+    const struct view_state *at = &view->viewport.place;
+    const struct event_info *a = scene_cache_find_event(&view->scene_cache, at->selected),
+                            *b = scene_cache_find_event(&view->scene_cache, at->second);
+    char *place = a && a->site
+                      ? g_strdup(symbolize(view->server_link.sites, a->process, a->site).place)
+                      : g_strdup("");
+    bool second = at->second.line && !event_id_equal(at->second, at->selected);
+    char *text = a && (b || !second) ? pattern_hits_like(server_link_metadata(&view->server_link),
+                                                         a, second ? b : NULL,
+                                                         view->selection_relations.related, place)
+                                     : NULL;
+    g_free(place);
+    if (!text) {
+        status_line_show(&view->status_line, a ? "The order of the two events is not known"
+                                               : "Select one or two visible events first");
+        return;
+    }
+    panel_show(view, panel_find.name);
+    gtk_drop_down_set_selected(GTK_DROP_DOWN(search_panel_state(view)->where), SEARCH_ANYWHERE);
+    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(search_panel_state(view)->expression), FALSE);
     search_panel_text(view, text);
     g_free(text);
 }

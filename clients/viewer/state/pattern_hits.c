@@ -86,3 +86,57 @@ void pattern_hits_read(const struct result_table *t, struct search_result *found
             found->hits[kept++] = found->hits[i];
     found->count = found->hit_count = kept;
 }
+
+/* ---- patterns of selected events ---- */
+
+static uint32_t pattern_hits_object(const struct event_info *e)
+{
+    bool paired = e->relation == RELATION_SYNC && e->partner_count == 1;
+    return e->about                  ? e->about
+           : e->at.line != e->thread ? e->at.line
+           : paired                  ? e->partners[0].line
+                                     : 0;
+}
+
+/* Returns the type of an event, in quotes unless it is one word. */
+static char *pattern_hits_type(const struct trace_metadata *book, const struct event_info *e)
+{
+    const char *type = metadata_type_name(book, e->type);
+    size_t word = strspn(type, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+    bool plain = *type && !type[word] && !g_ascii_isdigit(*type);
+    return plain ? g_strdup(type) : g_strdup_printf("\"%s\"", type);
+}
+
+static char *pattern_hits_like_one(const struct trace_metadata *book, const struct event_info *e,
+                                   const char *place)
+{
+    char *type = pattern_hits_type(book, e), *text;
+    if (*place)
+        text = g_strdup_printf("a: %s(place = \"%s\")", type, place);
+    else
+        text = g_strdup_printf("a: %s(line = %u)", type, e->at.line);
+    g_free(type);
+    return text;
+}
+
+char *pattern_hits_like(const struct trace_metadata *book, const struct event_info *a,
+                        const struct event_info *b, int relation, const char *place)
+{
+    static const char *const relations[] = {[ORDER_BEFORE] = "b -> a",
+                                            [ORDER_AFTER] = "a -> b",
+                                            [ORDER_CONCURRENT] = "a || b",
+                                            [ORDER_SAME] = "a = b"};
+    if (!b)
+        return pattern_hits_like_one(book, a, place);
+    if (relation < 0 || relation >= (int)G_N_ELEMENTS(relations) || !relations[relation])
+        return NULL;
+    bool object = pattern_hits_object(a) && pattern_hits_object(a) == pattern_hits_object(b),
+         thread = a->thread && a->thread == b->thread;
+    char *first = pattern_hits_type(book, a), *second = pattern_hits_type(book, b);
+    char *text = g_strdup_printf("a: %s; b: %s; %s%s%s", first, second, relations[relation],
+                                 object ? "; a.object = b.object" : "",
+                                 thread ? "; a.thread = b.thread" : "");
+    g_free(first);
+    g_free(second);
+    return text;
+}

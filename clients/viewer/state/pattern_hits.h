@@ -8,6 +8,7 @@
 #include "wire/query_results.h"
 #include "wire/request.h"
 #include "wire/table_rows.h"
+#include "wire/trace_view.h"
 
 /* Returns whether a text is a pattern of events of types that the run or its descriptions know,
  * rather than a text to search for. */
@@ -20,5 +21,10 @@ void pattern_hits_encode(struct encoder *body, const char *text, const struct tr
  * number of matches.  The caller frees the hits. */
 void pattern_hits_read(const struct result_table *table, struct search_result *found,
                        uint64_t *matches);
+/* Returns a pattern that other events match as these do: of their types and in their order
+ * (relation: of b to a), about one object, of one thread, if these are.  b NULL: a alone, at its
+ * call site (place; "" unknown).  Returns NULL if their order is not known; freed by g_free(). */
+char *pattern_hits_like(const struct trace_metadata *book, const struct event_info *a,
+                        const struct event_info *b, int relation, const char *place);
 
 #endif
