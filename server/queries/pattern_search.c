@@ -2,6 +2,7 @@
 #include "server/queries/pattern_search.h"
 
 #include "base/alloc.h"
+#include "config/description_values.h"
 #include "server/run/call_sites.h"
 #include "server/run/event_times.h"
 #include "server/run/untraced_reasons.h"
@@ -13,11 +14,15 @@
 
 #define PATTERN_SEARCH_READ 256u /* events read at once */
 #define PATTERN_SEARCH_MATCH_STEPS 10000u /* steps of a regular expression for one text */
+#define PATTERN_SEARCH_MATCH_KIB 1024u
+#define PATTERN_SEARCH_MATCH_COST 50u /* of one, in events */
+#define PATTERN_SEARCH_NEAR_MAX 64u /* length of names for which a similar one is suggested */
 #define PATTERN_SEARCH_NO_TYPE "no event of this run or its descriptions has the type \"%s\""
 
 struct pattern_test_state {
     pcre2_code *expression; /* NULL: it is compared */
     pcre2_match_data *match;
+    pcre2_match_context *limits;
     uint64_t *numbers; /* of lines, or addresses of places by process; sorted */
     uint32_t number_count;
 };
@@ -73,8 +78,11 @@ static bool pattern_search_compile(struct pattern_test_state *test,
         return false;
     }
     test->match = pcre2_match_data_create(1, NULL);
-    if (!test->match)
+    test->limits = pcre2_match_context_create(NULL);
+    if (!test->match || !test->limits)
         out_of_memory(sizeof *test);
+    pcre2_set_match_limit(test->limits, PATTERN_SEARCH_MATCH_STEPS);
+    pcre2_set_heap_limit(test->limits, PATTERN_SEARCH_MATCH_KIB);
     return true;
 }
 
@@ -101,13 +109,9 @@ static bool pattern_search_text_matches(struct pattern_search *s, uint32_t i, co
     const struct pattern_test_state *test = &s->tests[i];
     if (!test->expression)
         return strcmp(text, c->value) == 0;
-    pcre2_match_context *limits = pcre2_match_context_create(NULL);
-    if (!limits)
-        out_of_memory(sizeof *s);
-    pcre2_set_match_limit(limits, PATTERN_SEARCH_MATCH_STEPS);
     int found = pcre2_match(test->expression, (PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED, 0, 0,
-                            test->match, limits);
-    pcre2_match_context_free(limits);
+                            test->match, test->limits);
+    s->spent += PATTERN_SEARCH_MATCH_COST;
     s->costly += found == PCRE2_ERROR_MATCHLIMIT || found == PCRE2_ERROR_DEPTHLIMIT ||
                  found == PCRE2_ERROR_HEAPLIMIT;
     return found >= 0;
@@ -214,29 +218,43 @@ static inline uint32_t pattern_search_roles(struct pattern_search *s, uint32_t t
     return s->type_roles[type] - 1;
 }
 
-/* Returns whether the run, or one of its descriptions, knows a type. */
-static bool pattern_search_type_is_known(const struct run *run, const char *type)
+/* Returns the types that the run, or one of its descriptions, knows; ends with NULL. */
+static const char **pattern_search_types(const struct run *run)
 {
+    size_t count = run->types.count + 1, n = 0;
+    for (size_t t = 0; t < run->targets.count; t++)
+        count += run->targets.items[t]->event_count;
+    const char **names = xcalloc(count, sizeof *names);
     for (size_t i = 1; i <= run->types.count; i++)
-        if (strcmp(run_type_name(run, (uint32_t)i), type) == 0)
-            return true;
+        names[n++] = run_type_name(run, (uint32_t)i);
     for (size_t t = 0; t < run->targets.count; t++)
         for (size_t i = 0; i < run->targets.items[t]->event_count; i++)
-            if (strcmp(run->targets.items[t]->events[i].name, type) == 0)
-                return true;
+            names[n++] = run->targets.items[t]->events[i].name;
+    return names;
+}
+
+static bool pattern_search_check_type(const char *const *known, const char *type, uint32_t column,
+                                      struct error *error)
+{
+    for (size_t i = 0; known[i]; i++)
+        if (strcmp(known[i], type) == 0)
+            return true;
+    const char *near = strlen(type) < PATTERN_SEARCH_NEAR_MAX ? nearest_word(type, known) : NULL;
+    error_set(error, "pattern: column %" PRIu32 ": " PATTERN_SEARCH_NO_TYPE "%s%s%s", column, type,
+              near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     return false;
 }
 
 static bool pattern_search_check_types(const struct pattern_search *s, struct error *error)
 {
+    const char **known = pattern_search_types(s->run);
+    bool good = true;
     for (uint32_t i = 0; i < s->pattern->event_count; i++)
-        for (uint32_t k = 0; k < s->pattern->events[i].type_count; k++)
-            if (!pattern_search_type_is_known(s->run, s->pattern->events[i].types[k])) {
-                error_set(error, "pattern: column %" PRIu32 ": " PATTERN_SEARCH_NO_TYPE,
-                          s->pattern->events[i].column, s->pattern->events[i].types[k]);
-                return false;
-            }
-    return true;
+        for (uint32_t k = 0; k < s->pattern->events[i].type_count && good; k++)
+            good = pattern_search_check_type(known, s->pattern->events[i].types[k],
+                                             s->pattern->events[i].column, error);
+    free(known);
+    return good;
 }
 
 /* ---- begin and end ---- */
@@ -300,6 +318,7 @@ void pattern_search_free(struct pattern_search *s)
     for (uint32_t i = 0; s->tests && i < s->pattern->condition_count; i++) {
         pcre2_code_free(s->tests[i].expression);
         pcre2_match_data_free(s->tests[i].match);
+        pcre2_match_context_free(s->tests[i].limits);
         free(s->tests[i].numbers);
     }
     free(s->tests);
@@ -467,8 +486,9 @@ bool pattern_search_step(struct pattern_search *s, uint64_t *budget)
         if (!s->event_count || s->cut || s->match->finished)
             return pattern_search_finish(s);
         size_t count = pattern_search_point(s);
+        s->spent = count;
         pattern_search_visit_point(s, count);
-        *budget -= *budget < count ? *budget : count;
+        *budget -= *budget < s->spent ? *budget : s->spent;
     }
     return false;
 }

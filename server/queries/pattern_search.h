@@ -30,6 +30,7 @@ struct pattern_search {
     struct pattern_test_state *tests; /* by condition */
     uint32_t needed; /* bits: attributes that are compared */
     uint32_t hiding; /* untraced reasons that hide the order of all events */
+    uint64_t spent; /* of the budget, by the current point */
     uint64_t costly; /* texts in which a regular expression ran into its limits */
     bool cut; /* memory limit: only events before `next` were examined */
     bool force_unknown; /* a part of the log could not be read */

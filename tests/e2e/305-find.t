@@ -107,6 +107,7 @@ fails() {
 }
 fails 14 'expected an event' 'a: lock; a ->'
 fails 10 'type "lok"' 'a: lock; lok -> a'
+fails 1 'type "aquire"; did you mean "acquire"' 'aquire'
 fails 3 'expected the type' 'a:'
 fails 10 'defined twice' 'a: lock; a: unlock'
 fails 6 'expected object, thread' 'lock(color=red)'
