@@ -164,6 +164,21 @@ bool assertions_load(const char *file, FILE *errors, struct assertions *all)
     return good;
 }
 
+void assertions_add_target(struct assertions *all, const struct target *target)
+{
+    struct pattern_error ignored; /* the description was checked */
+    for (size_t i = 0; i < target->assertion_count; i++) {
+        const struct target_assertion *from = &target->assertions[i];
+        struct assertion a = {.kind = (enum assertion_kind)from->kind,
+                              .most = (uint64_t)from->most,
+                              .name = xstrdup(from->name),
+                              .text = xstrdup(from->text),
+                              .pattern = event_pattern_read(from->text, &ignored),
+                              .line = from->source.line};
+        ARRAY_PUSH(all->items, all->count, a);
+    }
+}
+
 void assertions_free(struct assertions *all)
 {
     for (uint32_t i = 0; i < all->count; i++) {

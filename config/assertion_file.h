@@ -4,6 +4,7 @@
 #define CONFIG_ASSERTION_FILE_H
 
 #include "config/event_pattern.h"
+#include "config/target.h"
 
 #include <stdio.h>
 
@@ -32,6 +33,8 @@ struct assertions {
 bool assertions_read(const char *text, const char *file, FILE *errors, struct assertions *all);
 /* The same for a file. */
 bool assertions_load(const char *file, FILE *errors, struct assertions *all);
+/* Appends those of a target description. */
+void assertions_add_target(struct assertions *all, const struct target *target);
 void assertions_free(struct assertions *all);
 
 #endif

@@ -2,6 +2,7 @@
 #include "config/description_read.h"
 
 #include "base/alloc.h"
+#include "config/assertion_file.h"
 #include "config/description_path.h"
 #include "config/event_pattern.h"
 #include "config/metric_rules.h"
@@ -329,6 +330,16 @@ static void read_scope(struct description_reader *reader, const config_setting_t
 
 /* ---- patterns ---- */
 
+static void check_pattern_text(struct description_reader *reader, const config_setting_t *s,
+                               const char *name, const char *text)
+{
+    struct pattern_error error;
+    struct event_pattern *read = text ? event_pattern_read(text, &error) : NULL;
+    if (text && !read)
+        WRONG(s, "pattern \"%s\": column %u: %s", name ? name : "", error.column, error.text);
+    event_pattern_free(read);
+}
+
 /* A later part overrides the pattern of the same name of an earlier one. */
 static void read_pattern(struct description_reader *reader, const config_setting_t *s,
                          struct target *target)
@@ -338,11 +349,7 @@ static void read_pattern(struct description_reader *reader, const config_setting
                *text = description_get_text(reader, s, "pattern", true),
                *title = description_get_text(reader, s, "title", false);
     struct target_pattern *pattern = NULL;
-    struct pattern_error error;
-    struct event_pattern *read = text ? event_pattern_read(text, &error) : NULL;
-    if (text && !read)
-        WRONG(s, "pattern \"%s\": column %u: %s", name ? name : "", error.column, error.text);
-    event_pattern_free(read);
+    check_pattern_text(reader, s, name, text);
     for (size_t i = 0; i < target->pattern_count; i++)
         if (strcmp(target->patterns[i].name, name ? name : "") == 0)
             pattern = &target->patterns[i];
@@ -356,6 +363,47 @@ static void read_pattern(struct description_reader *reader, const config_setting
     pattern->title = description_copy_text(reader, title ? title : pattern->name);
     pattern->source = (struct target_place){reader->file, description_setting_line(s)};
     pattern->part = reader->part;
+}
+
+/* ---- assertions ---- */
+
+/* Reads one of "never", "always", and "at_most" with "pattern"; returns the text of its pattern. */
+static const char *read_assertion_kind(struct description_reader *reader, const config_setting_t *s,
+                                       struct target_assertion *assertion)
+{
+    const char *never = description_get_text(reader, s, "never", false),
+               *always = description_get_text(reader, s, "always", false),
+               *pattern = description_get_text(reader, s, "pattern", false);
+    const config_setting_t *most = config_setting_get_member(s, "at_most");
+    bool number = most && config_setting_type(most) == CONFIG_TYPE_INT;
+    if (!never + !always + !most != 2 || !pattern != !most)
+        WRONG(s, "an assertion needs \"never\", \"always\", or \"at_most\" and \"pattern\"");
+    if (most && (!number || config_setting_get_int(most) < 0))
+        WRONG(most, "\"at_most\" must be a whole number, not negative");
+    assertion->most = number ? config_setting_get_int(most) : 0;
+    assertion->kind = never ? ASSERTION_NEVER : always ? ASSERTION_ALWAYS : ASSERTION_AT_MOST;
+    return never ? never : always ? always : pattern;
+}
+
+/* A later part overrides the assertion of the same name of an earlier one. */
+static void read_assertion(struct description_reader *reader, const config_setting_t *s,
+                           struct target *target)
+{
+    struct target_assertion *to = NULL, made = {.part = reader->part};
+    description_check_keys(reader, s, "name never always at_most pattern");
+    const char *name = description_get_text(reader, s, "name", true),
+               *text = read_assertion_kind(reader, s, &made);
+    check_pattern_text(reader, s, name, text);
+    for (size_t i = 0; i < target->assertion_count; i++)
+        if (strcmp(target->assertions[i].name, name ? name : "") == 0)
+            to = &target->assertions[i];
+    if (to && to->part == reader->part)
+        WRONG(s, "duplicate assertion \"%s\"", to->name);
+    to = to ? to : APPEND(target->assertions, target->assertion_count);
+    made.name = description_copy_text(reader, name ? name : "");
+    made.text = description_copy_text(reader, text ? text : "");
+    made.source = (struct target_place){reader->file, description_setting_line(s)};
+    *to = made;
 }
 
 /* ---- parts ---- */
@@ -388,7 +436,7 @@ static void read_root(struct description_reader *reader, const config_setting_t 
 {
     description_check_keys(reader, root,
                            "name title version include line_types events line_groups "
-                           "function_categories patterns metrics");
+                           "function_categories patterns assertions metrics");
     if (!reader->looks_only) {
         check_includes(reader, root, read);
         description_get_copy(reader, root, "name", &target->name);
@@ -406,6 +454,7 @@ static void read_root(struct description_reader *reader, const config_setting_t 
     read_groups(reader, root, "line_groups", target, read_cluster);
     read_groups(reader, root, "function_categories", target, read_scope);
     read_groups(reader, root, "patterns", target, read_pattern);
+    read_groups(reader, root, "assertions", target, read_assertion);
     metric_rules_parse(reader, root, &target->meters, &target->meter_count);
 }
 

@@ -174,15 +174,16 @@ static void check_meters(struct description_reader *reader, const struct target 
 
 /* The types of the events of a pattern must be known, in a description that has events. */
 static void check_pattern(struct description_reader *reader, const struct target *target,
-                          const struct target_pattern *pattern)
+                          const char *name, const char *text, struct target_place source)
 {
     struct pattern_error error;
-    struct event_pattern *p = event_pattern_read(pattern->text, &error);
+    struct event_pattern *p = event_pattern_read(text, &error);
     for (uint32_t i = 0; p && i < p->event_count; i++)
         for (uint32_t k = 0; k < p->events[i].type_count; k++)
             if (!knows_type(target, p->events[i].types[k]))
-                COMPLAIN(pattern, "pattern \"%s\": unknown type \"%s\"", pattern->name,
-                         p->events[i].types[k]);
+                description_complain(reader, source.file, source.line,
+                                     "pattern \"%s\": unknown type \"%s\"", name,
+                                     p->events[i].types[k]);
     event_pattern_free(p);
 }
 
@@ -202,7 +203,11 @@ void description_rules_check(struct description_reader *reader, const struct tar
         check_required(reader, target);
     check_meters(reader, target);
     for (size_t i = 0; i < target->pattern_count && target->event_count; i++)
-        check_pattern(reader, target, &target->patterns[i]);
+        check_pattern(reader, target, target->patterns[i].name, target->patterns[i].text,
+                      target->patterns[i].source);
+    for (size_t i = 0; i < target->assertion_count && target->event_count; i++)
+        check_pattern(reader, target, target->assertions[i].name, target->assertions[i].text,
+                      target->assertions[i].source);
     for (size_t i = 0; i < target->event_count; i++)
         check_event(reader, target, i);
 }

@@ -19,6 +19,7 @@ void target_free(struct target *target)
     free(target->clusters);
     free(target->scopes);
     free(target->patterns);
+    free(target->assertions);
     free(target->meters);
     free(target->sources.items);
     arena_free(&target->texts);

@@ -173,6 +173,15 @@ struct target_pattern {
     int part;
 };
 
+/* What must hold in every run (assertion_file.h). */
+struct target_assertion {
+    char *name, *text; /* text: a pattern of events */
+    uint8_t kind; /* an enum assertion_kind */
+    int most;
+    struct target_place source;
+    int part;
+};
+
 struct target_metric; /* metric_rules.h */
 
 struct target {
@@ -189,6 +198,8 @@ struct target {
     size_t scope_count;
     struct target_pattern *patterns;
     size_t pattern_count;
+    struct target_assertion *assertions;
+    size_t assertion_count;
     struct target_metric *meters;
     size_t meter_count;
     struct target_names sources; /* files that it was read from */

@@ -192,7 +192,8 @@ static int assertion_check_one(const struct assertion_check *c, const struct ass
     char *text = assertion_check_text(a, count);
     if (count)
         assertion_check_add_findings(c, a, &t, text);
-    if (status == EXIT_DONE && c->output == ASSERTION_JSON)
+    bool shown = count || c->output != ASSERTION_JSON_VIOLATIONS;
+    if (status == EXIT_DONE && shown && c->output >= ASSERTION_JSON && c->output < ASSERTION_SILENT)
         assertion_check_print_json(c, a, &t, count);
     else if (status == EXIT_DONE &&
              (c->output == ASSERTION_TEXT || (c->output == ASSERTION_VIOLATIONS && count)))
@@ -231,6 +232,20 @@ int assertion_check_source(const struct command *command, const char *source, co
     int status = assertion_check_run(command, &subject, &all, source ? source : subject.source.name,
                                      output, stdout, findings);
     command_source_close(&subject);
+    assertions_free(&all);
+    return status;
+}
+
+int assertion_check_described(const struct command *command, struct command_source *subject,
+                              const char *source, bool json, struct run_findings *findings)
+{
+    struct assertions all = {0};
+    for (size_t t = 0; t < subject->source.book.target_count; t++)
+        assertions_add_target(&all, subject->source.book.targets[t]);
+    enum assertion_output output = finding_options_replace_text() ? ASSERTION_SILENT
+                                   : json                         ? ASSERTION_JSON_VIOLATIONS
+                                                                  : ASSERTION_VIOLATIONS;
+    int status = assertion_check_run(command, subject, &all, source, output, stdout, findings);
     assertions_free(&all);
     return status;
 }

@@ -12,6 +12,7 @@ enum assertion_output {
     ASSERTION_TEXT,
     ASSERTION_VIOLATIONS, /* as text, without the assertions that are not violated */
     ASSERTION_JSON,
+    ASSERTION_JSON_VIOLATIONS,
     ASSERTION_SILENT
 };
 
@@ -24,5 +25,9 @@ int assertion_check_run(const struct command *command, struct command_source *su
  * standard output, unless findings are printed in its place. */
 int assertion_check_source(const struct command *command, const char *source, const char *file,
                            bool json, struct run_findings *findings);
+/* Does this for the assertions of the target descriptions of an opened run; prints violations
+ * alone. */
+int assertion_check_described(const struct command *command, struct command_source *subject,
+                              const char *source, bool json, struct run_findings *findings);
 
 #endif

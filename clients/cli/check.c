@@ -493,6 +493,10 @@ static int check_trace(const struct command *command, const char *file)
         command_fail(command, "%s: contains no complete event; nothing to check", c.file);
         ok = false;
     }
+    int asserted = ok ? assertion_check_described(command, &subject, c.file, wanted.json, &findings)
+                      : EXIT_DONE;
+    ok &= asserted != EXIT_USAGE;
+    c.breaks += asserted == EXIT_FAILED;
     bool sound = ok && !c.breaks && !c.book->damage && !finding_options_replace_text();
     if (sound && wanted.json)
         check_print_ok(c.file, "events", c.events);

@@ -95,6 +95,25 @@ is "record: no file of assertions: exit status" $? 2
 poet record -o recorded.poet --assert rules sh -c './once; exit 5' >said 2>&1
 is "record: the program's own status" $? 5
 
+# ---- assertions of a target description, which is part of the trace: poet check alone ----
+mkdir conf
+cp "$root"/config/*.conf conf
+cat >>conf/pthread.conf <<'C'
+assertions = ( { name = "few-locks"; at_most = 20; pattern = "lock"; },
+    { name = "unlocked"; always = "a: acquired; r: released; a -> r; a.line = r.line"; } );
+C
+check "the description is valid" poet check conf/pthread.conf
+for program in once keep; do
+    POET_CONFIG=$PWD/conf POET_OUTPUT=own-$program.poet ./$program
+    check "$program: the trace is finished" order_ends own-$program.poet
+done
+check "a description's assertions hold" poet check own-once.poet
+poet check own-keep.poet >said
+is "a description's assertion is violated: exit status" $? 1
+like "a description's assertion is violated" "$(cat said)" 'own-keep.poet: assertion unlocked: 1 event "a" in no match'
+is "the others are not" "$(grep -c 'assertion' said)" 1
+is "as JSON" "$(poet check own-keep.poet --json | jq -r .assertion)" unlocked
+
 # ---- errors ----
 fails() { # fails TEXT MESSAGE
     printf '%b' "$1" >wrong

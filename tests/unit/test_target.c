@@ -116,6 +116,16 @@ static void mistakes_are_named(void **state)
          "x.conf:5: duplicate pattern \"q\"\n"},
         {HEAD "events=({name=\"e\";});patterns=({name=\"q\";pattern=\"f\";});",
          "x.conf:3: pattern \"q\": unknown type \"f\"\n"},
+        {HEAD "events=({name=\"e\";});assertions=({name=\"a\";never=\"e\";},"
+              "{name=\"b\";always=\"e\";},{name=\"c\";at_most=3;pattern=\"e\";});",
+         NULL},
+        {HEAD "events=({name=\"e\";});assertions=({name=\"a\";never=\"e\";always=\"e\";},\n"
+              "{name=\"b\";at_most=3;},\n{name=\"c\";at_most=-1;pattern=\"e\";},\n"
+              "{name=\"a\";never=\"e\";});",
+         "x.conf:3: an assertion needs \"never\", \"always\", or \"at_most\" and \"pattern\"\n"
+         "x.conf:4: an assertion needs \"never\", \"always\", or \"at_most\" and \"pattern\"\n"
+         "x.conf:5: \"at_most\" must be a whole number, not negative\n"
+         "x.conf:6: duplicate assertion \"a\"\n"},
         {"versio=1;" HEAD "events=();",
          "x.conf:1: unknown key \"versio\"; did you mean \"version\"?\n"},
     };
