@@ -2,6 +2,7 @@
 #include "clients/viewer/actions.h"
 
 #include "clients/viewer/action_arguments.h"
+#include "clients/viewer/diagram/focus.h"
 #include "clients/viewer/diagram/viewer.h"
 #include "clients/viewer/focus_return.h"
 #include "clients/viewer/state/history.h"

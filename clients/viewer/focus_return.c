@@ -1,6 +1,7 @@
 #include "clients/viewer/focus_return.h"
 
 #include "clients/viewer/analysis/analysis_pane.h"
+#include "clients/viewer/diagram/focus.h"
 #include "clients/viewer/diagram/viewer.h"
 
 struct focus {
@@ -18,40 +19,10 @@ static struct focus *focus_find(const struct view *view)
     return viewer_addons_find(&view->addons, &focus_addon);
 }
 
-static GtkWidget *focus_get_widget(struct view *view)
-{
-    return gtk_window_get_focus(GTK_WINDOW(view->window));
-}
-
-bool focus_is_in_entry(struct view *view)
-{
-    GtkWidget *at = focus_get_widget(view);
-    return at && (GTK_IS_EDITABLE(at) ||
-                  (GTK_IS_TEXT_VIEW(at) && gtk_text_view_get_editable(GTK_TEXT_VIEW(at))));
-}
-
-bool focus_within(struct view *view, GtkWidget *widget)
-{
-    GtkWidget *at = focus_get_widget(view);
-    return at && (at == widget || gtk_widget_is_ancestor(at, widget));
-}
-
-/* Returns whether the widget handles keys: for typing, choosing or selecting. */
-static bool is_used(struct view *view, GtkWidget *at)
-{
-    if (focus_is_in_entry(view) || GTK_IS_TEXT_VIEW(at) || g_object_get_data(G_OBJECT(at), "keys"))
-        return true;
-    if (GTK_IS_LABEL(at))
-        return gtk_label_get_selection_bounds(GTK_LABEL(at), NULL, NULL);
-    return GTK_IS_LIST_BOX_ROW(at) || gtk_widget_get_ancestor(at, GTK_TYPE_LIST_VIEW) ||
-           gtk_widget_get_ancestor(at, GTK_TYPE_COLUMN_VIEW) ||
-           gtk_widget_get_ancestor(at, GTK_TYPE_POPOVER);
-}
-
 /* Returns whether no visible widget has the focus: a hidden one may keep it, but gets no keys. */
 static bool is_lost(struct view *view)
 {
-    GtkWidget *at = focus_get_widget(view);
+    GtkWidget *at = focus_widget(view);
     return !at || !gtk_widget_get_mapped(at);
 }
 
@@ -64,7 +35,7 @@ static gboolean on_soon(gpointer data)
     f->home = false;
     if (is_lost(view) && f->in_drawer && view->viewer_settings.drawer)
         analysis_pane_focus(view);
-    if ((is_lost(view) || (home && !is_used(view, focus_get_widget(view)))) &&
+    if ((is_lost(view) || (home && !focus_handles_keys(view))) &&
         gtk_widget_get_mapped(view->canvas))
         gtk_widget_grab_focus(view->canvas);
     return G_SOURCE_REMOVE;
@@ -109,7 +80,7 @@ static void on_moved(GObject *window, GParamSpec *spec, gpointer data)
     (void)window;
     (void)spec;
     focus_stop_watching(f);
-    f->at = focus_get_widget(view);
+    f->at = focus_widget(view);
     if (f->at) {
         f->in_drawer = analysis_pane_has_focus(view);
         f->unmapping = g_signal_connect(f->at, "unmap", G_CALLBACK(on_unmap), view);

@@ -12,7 +12,5 @@ struct view;
 void focus_watch(struct view *view); /* starts watching */
 void focus_return_to_diagram(
     struct view *view); /* soon: unless the focus is where text is entered or chosen */
-bool focus_is_in_entry(struct view *view); /* returns whether the focus is in an entry */
-bool focus_within(struct view *view, GtkWidget *widget);
 
 #endif

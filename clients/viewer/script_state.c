@@ -7,6 +7,7 @@
 #include "clients/viewer/analysis/band_rows.h"
 #include "clients/viewer/analysis/metric_page.h"
 #include "clients/viewer/analysis/states_tab.h"
+#include "clients/viewer/diagram/focus.h"
 #include "clients/viewer/diagram/function_highlight.h"
 #include "clients/viewer/diagram/overview_overlay.h"
 #include "clients/viewer/diagram/path_overlay.h"
@@ -29,6 +30,38 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- the focus ---- */
+
+/* Returns the text of the first label within a widget, NULL if there is none. */
+static const char *focus_label(GtkWidget *widget)
+{
+    if (GTK_IS_LABEL(widget))
+        return gtk_label_get_text(GTK_LABEL(widget));
+    for (GtkWidget *w = gtk_widget_get_first_child(widget); w; w = gtk_widget_get_next_sibling(w)) {
+        const char *text = focus_label(w);
+        if (text && *text)
+            return text;
+    }
+    return NULL;
+}
+
+/* Writes the type of the widget that has the focus, its position and size in the window, and its
+ * action, tooltip or first label, of which it is the first line. */
+static void write_focus(struct view *view, FILE *f)
+{
+    GtkWidget *at = focus_widget(view);
+    graphene_rect_t place = {{0, 0}, {0, 0}};
+    if (at && gtk_widget_get_mapped(at) && !gtk_widget_compute_bounds(at, view->window, &place))
+        place.size.width = 0;
+    const char *text =
+        at && GTK_IS_ACTIONABLE(at) ? gtk_actionable_get_action_name(GTK_ACTIONABLE(at)) : NULL;
+    if (at && !text && !(text = gtk_widget_get_tooltip_text(at)))
+        text = focus_label(at);
+    fprintf(f, "focus %s %.0f %.0f %.0f %.0f %.*s\n", at ? G_OBJECT_TYPE_NAME(at) : "none",
+            (double)place.origin.x, (double)place.origin.y, (double)place.size.width,
+            (double)place.size.height, (int)strcspn(text ? text : "", "\n"), text ? text : "");
+}
 
 /* ---- the selection ---- */
 
@@ -54,7 +87,7 @@ static void write_more(struct view *view, FILE *f)
     const struct event_info *e =
         scene_cache_find_event(&view->scene_cache, view->viewport.place.selected);
     fprintf(f, " waited %lld", e ? (long long)e->waited_ns : -1LL);
-    GtkWidget *at = gtk_window_get_focus(GTK_WINDOW(view->window));
+    GtkWidget *at = focus_widget(view);
     fprintf(f, " focus %s", at ? G_OBJECT_TYPE_NAME(at) : "none");
     fprintf(f, " drawer %s",
             view->viewer_settings.drawer ? tab_definition(analysis_pane_current_tab(view))->name
@@ -312,6 +345,7 @@ static const struct script_state_part {
     void (*write)(struct view *view, FILE *f);
 } script_state_parts[] = {
     {"actions", write_actions},
+    {"focus", write_focus},
     {"selection", write_selection},
     {"positions", write_positions},
     {"rows", write_rows},

@@ -6,6 +6,7 @@
 #include "clients/connection/view_state.h"
 #include "clients/metadata/event_text.h"
 #include "clients/metadata/trace_metadata.h"
+#include "clients/viewer/diagram/focus.h"
 #include "clients/viewer/diagram/go_to.h"
 #include "clients/viewer/diagram/viewer.h"
 #include "clients/viewer/diagram/wait_cause.h"
@@ -190,7 +191,6 @@ static void update_buttons(struct view *view, struct event_panel *state, const s
 {
     struct event_id selected = view->viewport.place.selected;
     bool partner = e && e->partner_count && !(e->partners[0].line & HIDDEN_LINE);
-    gtk_widget_set_visible(state->event_buttons, selected.line != 0);
     gtk_widget_set_sensitive(state->buttons[PARTNER], partner);
     gtk_widget_set_sensitive(state->buttons[EDITOR], e && e->site);
     if (event_id_equal(selected, state->asked_of))
@@ -204,12 +204,22 @@ static void update_buttons(struct view *view, struct event_panel *state, const s
 
 static void event_panel_show_relation(struct view *view, struct event_panel *state);
 
+/* Shows the parts that are about an event while one is selected; empty ones would take space. */
+static void event_panel_show_parts(struct view *view, struct event_panel *state, bool selected)
+{
+    GtkWidget *parts[] = {state->event_buttons, state->details.head, state->details.grid,
+                          gtk_widget_get_ancestor(state->details.source, GTK_TYPE_SCROLLED_WINDOW)};
+    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+        focus_set_visible(view, parts[i], selected);
+    focus_set_visible(view, state->hint, !selected);
+    key_findings_show(state->findings, !selected);
+}
+
 static void event_panel_refresh_details(struct view *view, struct event_panel *state)
 {
     struct event_id selected = view->viewport.place.selected;
     const struct event_info *e = scene_cache_find_event(&view->scene_cache, selected);
-    gtk_widget_set_visible(state->hint, !selected.line);
-    key_findings_show(state->findings, !selected.line);
+    event_panel_show_parts(view, state, selected.line != 0);
     if (e || !selected.line)
         event_details_clear(&state->details);
     if (e) {
@@ -234,10 +244,10 @@ static void event_panel_show_counts(struct view *view, struct event_panel *state
                  : c->known ? relations_counts_text(c, counting)
                             : g_strdup("<small>not ordered</small>");
     gtk_label_set_markup(GTK_LABEL(state->counts), text);
-    gtk_widget_set_visible(state->counts, *text != 0);
+    focus_set_visible(view, state->counts, *text != 0);
     gtk_button_set_label(GTK_BUTTON(state->count_on),
                          counting ? "Stop counting" : "Continue counting");
-    gtk_widget_set_visible(state->count_on, known && c->known && !c->whole);
+    focus_set_visible(view, state->count_on, known && c->known && !c->whole);
     g_free(text);
 }
 
@@ -256,7 +266,7 @@ static void event_panel_show_relation(struct view *view, struct event_panel *sta
 {
     char *text = relations_text(view);
     event_panel_show_counts(view, state);
-    gtk_widget_set_visible(state->relation, text != NULL);
+    focus_set_visible(view, state->relation, text != NULL);
     if (text)
         gtk_label_set_markup(GTK_LABEL(state->relation), text);
     g_free(text);
@@ -390,6 +400,7 @@ static GtkWidget *event_panel_create(struct view *view)
     state->details.source = new_label(view);
     gtk_label_set_wrap(GTK_LABEL(state->details.source), FALSE); /* source lines do not wrap */
     state->hint = new_label(view);
+    gtk_label_set_selectable(GTK_LABEL(state->hint), FALSE); /* nor focusable */
     gtk_label_set_text(GTK_LABEL(state->hint),
                        "Click an event, or press an arrow key.\n\n"
                        "Ctrl+click a second event to see how the two are ordered.");
@@ -410,8 +421,10 @@ static GtkWidget *event_panel_create(struct view *view)
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
         gtk_box_append(GTK_BOX(box), parts[i]);
     /* until the panel is refreshed: a live run that is busy may keep it waiting */
-    gtk_widget_set_visible(state->event_buttons, FALSE);
+    event_panel_show_parts(view, state, false);
+    gtk_widget_set_visible(state->counts, FALSE);
     gtk_widget_set_visible(state->count_on, FALSE);
+    gtk_widget_set_visible(state->relation, FALSE);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scrolled), box);
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scrolled), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);

@@ -2,6 +2,7 @@
 
 #include "clients/connection/finding_text.h"
 #include "clients/metadata/event_text.h"
+#include "clients/viewer/diagram/focus.h"
 #include "clients/viewer/diagram/overview_overlay.h"
 #include "clients/viewer/diagram/viewer.h"
 #include "clients/viewer/sidebar/panel.h"
@@ -326,7 +327,7 @@ void key_findings_show(struct key_findings *f, bool shown)
 {
     GtkWidget *first = gtk_widget_get_first_child(f->list);
     f->shown = shown;
-    gtk_widget_set_visible(f->box, shown && first && GTK_IS_LIST_BOX_ROW(first));
+    focus_set_visible(f->view, f->box, shown && first && GTK_IS_LIST_BOX_ROW(first));
 }
 
 void key_findings_notify(struct key_findings *f, enum notification what)

@@ -1,6 +1,7 @@
 #include "clients/viewer/sidebar/panel.h"
 
 #include "clients/metadata/trace_metadata.h"
+#include "clients/viewer/diagram/focus.h"
 #include "clients/viewer/diagram/go_to.h"
 #include "clients/viewer/diagram/viewer.h"
 #include "clients/viewer/state/accessible_name.h"
@@ -33,6 +34,7 @@ bool panel_is_first(struct view *view)
 void panel_back(struct view *view)
 {
     GtkWidget *first = gtk_widget_get_first_child(view->panels);
+    focus_leave(view, view->panels); /* the stack would move it to the first widget of that page */
     if (first)
         gtk_stack_set_visible_child(GTK_STACK(view->panels), first);
 }
@@ -85,9 +87,22 @@ void row_list_clear(GtkWidget *list)
         gtk_list_box_remove(GTK_LIST_BOX(list), row);
 }
 
+/* Without it, Enter would be a key of the diagram in a list, too. */
+static GtkEventController *row_list_keys(void)
+{
+    GtkEventController *keys = gtk_shortcut_controller_new();
+    GtkShortcutTrigger *enter = gtk_alternative_trigger_new(
+        gtk_keyval_trigger_new(GDK_KEY_Return, 0), gtk_keyval_trigger_new(GDK_KEY_KP_Enter, 0));
+    gtk_shortcut_controller_add_shortcut(
+        GTK_SHORTCUT_CONTROLLER(keys),
+        gtk_shortcut_new(enter, gtk_signal_action_new("activate-cursor-row")));
+    return keys;
+}
+
 GtkWidget *row_list_rows(struct view *view)
 {
     GtkWidget *list = gtk_list_box_new();
+    gtk_widget_add_controller(list, row_list_keys());
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(list), GTK_SELECTION_BROWSE);
     g_signal_connect(list, "row-activated", G_CALLBACK(row_list_on_row), view);
     return list;
