@@ -15,12 +15,12 @@ static const struct palette_entry {
     bool hatched;
     struct palette_gray gray;
 } entries[PALETTE_STATES] = {
-    [THREAD_STATE_CREATED] = {{0.82, 0.82, 0.82}, false, {0.81, false}},
+    [THREAD_STATE_CREATED] = {{0.8, 0.87, 0.95}, false, {0.9, false}},
     [THREAD_STATE_RUNNABLE] = {{0.702, 0.153, 0.106}, false, {0.95, true}},
     [THREAD_STATE_RUNNING] = {{0.114, 0.259, 0.569}, false, {0.175, false}},
     [THREAD_STATE_BLOCKED] = {{0.969, 0.788, 0.282}, false, {0.675, false}},
     [THREAD_STATE_OFF_CPU] = {{0.4, 0.749, 0.725}, false, {0.42, true}},
-    [THREAD_STATE_EXITED] = {{0.82, 0.82, 0.82}, false, {0.81, false}},
+    [THREAD_STATE_EXITED] = {{0.7, 0.7, 0.7}, false, {0.77, false}},
     [THREAD_STATE_UNATTRIBUTED] = {{0.98, 0.91, 0.69}, true, {0.9, true}},
     [PALETTE_INSIDE] = {{0.427, 0.561, 0.816}, false, {0.42, false}}};
 

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "render/palette.h"
+#include "render/state_band_key.h"
 #include "render/scene_times.h"
 #include "render/text_cache.h"
 
@@ -12,31 +13,7 @@
 
 #define TICK_PT 90.0 /* minimum distance of ticks */
 
-/* What a thread does that is on its own line, by an enum band_measurement. */
-static const char *const state_band_running_names[] = {[BAND_MEASURED_NONE] = "running or off-CPU",
-                                                       [BAND_MEASURED_SOME] =
-                                                           "running, or not measured",
-                                                       [BAND_MEASURED_ALL] = "running"};
-
-const char *state_band_name(unsigned state)
-{
-    return state == BAND_RUNS     ? state_band_running_names[BAND_MEASURED_NONE]
-           : state == BAND_INSIDE ? "inside"
-           : state == BAND_WAITS  ? thread_state_name(THREAD_STATE_BLOCKED)
-           : state == BAND_ENDED  ? thread_state_name(THREAD_STATE_EXITED)
-                                  : "";
-}
-
 /* ---- colors ---- */
-
-static struct target_color state_band_color(unsigned state, const struct state_band_style *look)
-{
-    static const uint8_t of[BAND_CLASSES] = {[BAND_RUNS] = THREAD_STATE_RUNNING,
-                                             [BAND_INSIDE] = PALETTE_INSIDE,
-                                             [BAND_WAITS] = THREAD_STATE_BLOCKED,
-                                             [BAND_ENDED] = THREAD_STATE_EXITED};
-    return palette_color(of[state], look->grey);
-}
 
 static void set_color(cairo_t *cr, struct target_color c)
 {
@@ -177,6 +154,44 @@ cairo_rectangle_t state_band_row_box(double y, const struct state_band_style *lo
                                look->row_pt - (margin > 2 ? 8 : 2 * margin)};
 }
 
+/* ---- what a thread waits for, and which one holds an object ---- */
+
+#define LABEL_LEAST_PT 16.0 /* minimum height of a row with such labels */
+#define LABEL_LETTERS_PT 8.5
+
+/* Returns whether the pixel is filled by a state about that line: of a thread, waiting for it; of
+ * an object, held by it. */
+static bool state_band_is_about(const struct state_band_cell *cell, uint32_t about, bool object)
+{
+    unsigned share = cell->share[BAND_WAITS] + (object ? cell->share[BAND_INSIDE] : 0u);
+    return cell->about == about && share == 255;
+}
+
+/* Writes a label over each stretch of pixels that is wide enough for it. */
+static void state_band_paint_labels(cairo_t *cr, const struct state_band_cell *cells,
+                                    uint32_t pixels, const struct trace_metadata *book,
+                                    unsigned object, cairo_rectangle_t box)
+{
+    double wide = box.width / pixels;
+    const char *words = object == BAND_KEY_LOCKS ? "held by" : object ? "in use by" : "waits for";
+    for (uint32_t i = 0, end; i < pixels; i = end) {
+        uint32_t about = cells[i].about;
+        for (end = i; end < pixels && about && state_band_is_about(&cells[end], about, object);)
+            end++;
+        if (end == i) {
+            end++;
+            continue;
+        }
+        char *text = xasprintf("%s %s", words, metadata_label(book, about));
+        if (text_cache_width(NULL, text, LABEL_LETTERS_PT, false) + 10 < (end - i) * wide) {
+            cairo_set_source_rgb(cr, 0.15, 0.12, 0);
+            text_cache_show(cr, state_band_edge(&box, wide, i) + 5, floor(box.y + 2), text,
+                            LABEL_LETTERS_PT, false);
+        }
+        free(text);
+    }
+}
+
 void state_band_paint_row(cairo_t *cr, const struct state_bands *s,
                           const struct trace_metadata *book, uint32_t row, double y,
                           const struct state_band_style *look)
@@ -187,10 +202,13 @@ void state_band_paint_row(cairo_t *cr, const struct state_bands *s,
     cairo_fill(cr);
     struct band_canvas canvas = band_canvas_begin(cr, box, look);
     for (unsigned state = 0; state < BAND_CLASSES; state++) {
-        band_canvas_color(&canvas, state_band_color(state, look));
+        band_canvas_color(&canvas, palette_color(state_band_palette_state(state), look->grey));
         paint_state(&canvas, s->cells + (size_t)row * s->pixels, s->pixels, state, box);
     }
     band_canvas_end(&canvas);
+    if (book && box.height >= LABEL_LEAST_PT)
+        state_band_paint_labels(cr, s->cells + (size_t)row * s->pixels, s->pixels, book,
+                                state_band_key_object(book, s->rows[row]), box);
     state_band_paint_name(cr, look->name ? look->name : metadata_label(book, s->rows[row]), row, y,
                           look);
 }
@@ -310,36 +328,4 @@ void state_band_paint_ruler(cairo_t *cr, const struct state_bands *s, double y,
             text_cache_show(cr, x + 4, y + 3, ticks[i].text, 8, false);
     }
     free(ticks);
-}
-
-/* ---- legend ---- */
-
-static double state_band_paint_sign(cairo_t *cr, double x, double y, struct target_color color,
-                                    const char *text, const struct state_band_style *look)
-{
-    set_color(cr, color);
-    cairo_rectangle(cr, x, y + 1, 12, 10);
-    cairo_fill(cr);
-    set_ink(cr, look, 0.2, 0.85);
-    text_cache_show(cr, x + 17, y, text, 9, false);
-    return x + 17 + text_cache_width(NULL, text, 9, false) + 18;
-}
-
-void state_band_paint_key(cairo_t *cr, double y, const struct state_band_style *look)
-{
-    double x = look->names_pt;
-    for (unsigned state = 0; state < BAND_CLASSES; state++) {
-        const char *text = state == BAND_INSIDE ? "inside an object"
-                           : state == BAND_RUNS ? state_band_running_names[look->measured]
-                           : state == BAND_ENDED && look->measured ? "created, exited"
-                                                                   : state_band_name(state);
-        x = state_band_paint_sign(cr, x, y, state_band_color(state, look), text, look);
-        if (state == BAND_RUNS && look->measured)
-            for (unsigned i = 0; i < MEASURED_STATES && state_band_measured[i] != BAND_LIVING_START;
-                 i++)
-                x = state_band_paint_sign(
-                    cr, x, y,
-                    palette_color(band_thread_state_code(state_band_measured[i]), look->grey),
-                    thread_state_name(band_thread_state_code(state_band_measured[i])), look);
-    }
 }

@@ -15,6 +15,7 @@ struct state_band_style {
     double row_pt; /* distance of rows */
     bool dark, grey;
     uint8_t measured; /* an enum band_measurement: which states the key has */
+    uint8_t objects; /* which kinds of objects the key is about: state_band_key.h */
     const char *name; /* of the row; NULL: the label of its line */
     /* A row is painted as an image with this many pixels per point, which is many times faster on a
      * screen; 0: as shapes, for files. */
@@ -22,9 +23,7 @@ struct state_band_style {
 };
 
 #define STRIP_RULER_PT 18.0
-#define STRIP_KEY_PT 20.0
 
-const char *state_band_name(unsigned state); /* of an enum band_state: "blocked" */
 /* Returns the area of the pixels of a row; y_pt: its top. */
 cairo_rectangle_t state_band_row_box(double y_pt, const struct state_band_style *look);
 /* Paints one row with its name; y_pt: its top. */
@@ -38,9 +37,6 @@ void state_band_paint_measured(cairo_t *cr, const struct state_band_cell *cells,
                                const struct state_band_style *look);
 void state_band_paint_ruler(cairo_t *cr, const struct state_bands *strip, double y_pt,
                             const struct state_band_style *look);
-/* Paints the key of the colors, in one line. */
-void state_band_paint_key(cairo_t *cr, double y_pt, const struct state_band_style *look);
-
 /* Computes round times, or numbers of events, for a ruler of this width; the caller frees them;
  * NULL if there is no space. */
 struct state_band_tick {

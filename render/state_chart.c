@@ -248,7 +248,9 @@ static void make_key(struct state_chart_page *d)
                                     THREAD_STATE_OFF_CPU, THREAD_STATE_BLOCKED,
                                     THREAD_STATE_UNATTRIBUTED};
     const struct state_chart *c = d->chart;
-    add_word(d, THREAD_STATE_CREATED, c->overview ? "not started or exited" : "created, exited");
+    add_word(d, THREAD_STATE_CREATED,
+             c->overview ? "not started" : thread_state_name(THREAD_STATE_CREATED));
+    add_word(d, THREAD_STATE_EXITED, thread_state_name(THREAD_STATE_EXITED));
     if (c->overview)
         add_word(d, THREAD_STATE_RUNNING, "active");
     for (unsigned i = 0; !c->overview && i < sizeof shown; i++)

@@ -2,8 +2,9 @@
  * spent in each state.
  *
  * These states follow from the order alone: a thread runs, waits, is in another line (a monitor),
- * or has ended; another line has a thread in it, or only blocked threads. The rest of a pixel is
- * empty: the line does not exist then. */
+ * or has ended; another line has a thread in it, or only blocked threads, that is, it is held by a
+ * blocked thread. The rest of a pixel is empty: the line does not exist then, or is free, also if
+ * threads are in it that have released it, as those that wait for a condition variable. */
 #ifndef WIRE_STATE_BANDS_H
 #define WIRE_STATE_BANDS_H
 
@@ -13,7 +14,7 @@
 enum band_state {
     BAND_RUNS, /* a thread, on its own line, as far as the order tells */
     BAND_INSIDE, /* a thread, in another line; or a thread is in it */
-    BAND_WAITS, /* a thread; or only blocked threads are in it */
+    BAND_WAITS, /* a thread; or only blocked threads are in it, and one of them holds it */
     BAND_ENDED, /* a thread that was not joined */
     BAND_CLASSES
 };
@@ -42,7 +43,8 @@ enum band_measurement { BAND_MEASURED_NONE, BAND_MEASURED_SOME, BAND_MEASURED_AL
 
 struct state_band_cell {
     uint8_t share[BAND_MOST]; /* of 255; the rest is empty */
-    uint32_t about; /* the line that it waited for, or was in, longest; 0: none */
+    /* the line that it waited for, or was in, longest; the thread that held it longest; 0: none */
+    uint32_t about;
 };
 
 struct state_bands {

@@ -8,7 +8,7 @@
 #include "render/document.h"
 #include "render/paper_bands.h"
 #include "render/scene_text.h"
-#include "render/state_band_paint.h"
+#include "render/state_band_key.h"
 #include "render/text_cache.h"
 #include "wire/limits.h"
 #include "wire/request.h"
@@ -213,16 +213,18 @@ static void state_diagram_measure_layout(struct state_diagram_page *d,
     for (uint32_t i = 0; i < d->strip.row_count; i++)
         names = fmax(names,
                      text_cache_width(NULL, metadata_label(d->book, d->strip.rows[i]), 10, false));
-    d->look = (struct state_band_style){.names_pt = ceil(MARGIN_PT + names + 14),
-                                        .width_pt = BANDS_WIDTH_PT,
-                                        .row_pt = ROW_PT,
-                                        .dark = page->theme.dark,
-                                        .grey = page->theme.grey,
-                                        .measured = d->measured.measured};
+    d->look =
+        (struct state_band_style){.names_pt = ceil(MARGIN_PT + names + 14),
+                                  .width_pt = BANDS_WIDTH_PT,
+                                  .row_pt = ROW_PT,
+                                  .dark = page->theme.dark,
+                                  .grey = page->theme.grey,
+                                  .measured = d->measured.measured,
+                                  .objects = (uint8_t)state_band_key_objects(d->book, &d->strip)};
     d->title_pt = d->picture->no_title ? 0 : 24;
     d->width_pt = d->look.names_pt + BANDS_WIDTH_PT + MARGIN_PT;
     d->height_pt = MARGIN_PT + d->title_pt + STRIP_RULER_PT + 4 + ROW_PT * d->strip.row_count +
-                   (d->picture->no_legend ? 0 : STRIP_KEY_PT) + MARGIN_PT;
+                   (d->picture->no_legend ? 0 : state_band_key_pt(&d->look)) + MARGIN_PT;
 }
 
 static void state_diagram_paint_row(const struct state_diagram_page *d, cairo_t *cr, uint32_t row,

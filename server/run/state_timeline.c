@@ -18,6 +18,7 @@ struct tracker_seat { /* a line that a thread occupies */
     uint32_t line, about;
     uint8_t presence;
     bool ends; /* blocked without waiting for anything: not started, or ended */
+    bool frees; /* blocked there, such that others can enter it meanwhile */
 };
 
 struct tracker_thread {
@@ -26,18 +27,21 @@ struct tracker_thread {
     bool acts; /* the line is a thread */
     bool ran;
     struct event_id last; /* its last event */
+    /* of a line that is not a thread: the thread that entered it last and has not left or freed it
+     * yet, and how many are in it that have freed it */
+    uint32_t holder, freed;
 };
 
 /* The description's rule for a type on a kind of line. */
 struct tracker_rule {
-    bool here, own, waits, about;
+    bool here, own, waits, frees, about;
     uint8_t presence, about_presence;
 };
 
 struct state_tracker {
     const struct run *run;
     struct map rules; /* kind and type, relation -> struct tracker_rule */
-    size_t targets;   /* number of descriptions when the rules were made */
+    size_t targets; /* number of descriptions when the rules were made */
     struct tracker_thread *threads; /* by line - 1 */
     size_t room;
     struct tracker_change {
@@ -94,6 +98,7 @@ static const struct tracker_rule *state_tracker_rule_of(struct state_tracker *s,
         *rule = (struct tracker_rule){.here = look->has_presence,
                                       .own = look->own,
                                       .waits = look->waits,
+                                      .frees = look->releases,
                                       .about = look->has_about,
                                       .presence = (uint8_t)look->presence,
                                       .about_presence = (uint8_t)look->about};
@@ -132,6 +137,21 @@ static void state_tracker_add_seat(struct tracker_thread *t, struct tracker_seat
     t->seats[t->count++] = seat;
 }
 
+/* Counts a thread in a line that is not its own: its holder, and those that have freed it. */
+static void state_tracker_note_holder(struct state_tracker *s, uint32_t thread_line,
+                                      struct tracker_seat seat)
+{
+    struct tracker_thread *of = state_tracker_thread_of(s, seat.line),
+                          *t = &s->threads[thread_line - 1];
+    for (size_t i = 0; i < t->count; i++)
+        of->freed -= t->seats[i].line == seat.line && t->seats[i].frees;
+    of->freed += seat.presence == OCCUPANCY_BLOCKED && seat.frees;
+    if (seat.presence != OCCUPANCY_OUT && !(seat.presence == OCCUPANCY_BLOCKED && seat.frees))
+        of->holder = thread_line;
+    else if (of->holder == thread_line)
+        of->holder = 0;
+}
+
 static void state_tracker_seat_thread(struct state_tracker *s, uint32_t thread_line,
                                       struct tracker_seat seat)
 {
@@ -140,6 +160,11 @@ static void state_tracker_seat_thread(struct state_tracker *s, uint32_t thread_l
     struct tracker_thread *t = state_tracker_thread_of(s, thread_line);
     t->acts = true;
     t->ran |= seat.presence == OCCUPANCY_ACTIVE;
+    seat.frees &= seat.presence == OCCUPANCY_BLOCKED;
+    if (seat.line != thread_line && !(seat.line & HIDDEN_LINE)) {
+        state_tracker_note_holder(s, thread_line, seat);
+        t = &s->threads[thread_line - 1];
+    }
     if (seat.presence == OCCUPANCY_OUT)
         state_tracker_remove_seat(t, seat.line);
     else
@@ -166,10 +191,15 @@ static struct summary_state state_tracker_thread_state(const struct tracker_thre
     return state;
 }
 
-static struct summary_state state_tracker_line_state(struct occupants in)
+/* Returns the state of a line that is not a thread.  Threads that have freed it do not count: a
+ * mutex is free while all that are in it wait for a condition variable. */
+static struct summary_state state_tracker_line_state(const struct tracker_thread *line,
+                                                     struct occupants in)
 {
-    uint8_t code = in.active || in.away ? BAND_INSIDE : in.blocked ? BAND_WAITS : SUMMARY_TREE_NONE;
-    return (struct summary_state){0, code};
+    uint8_t code = in.active || in.away       ? BAND_INSIDE
+                   : in.blocked > line->freed ? BAND_WAITS
+                                              : SUMMARY_TREE_NONE;
+    return (struct summary_state){code == SUMMARY_TREE_NONE ? 0 : line->holder, code};
 }
 
 /* ---- events ---- */
@@ -195,18 +225,22 @@ static void state_tracker_apply_event(struct state_tracker *s, const struct orde
     uint32_t thread_line = rule->own ? e->line : e->thread;
     if (rule->here)
         state_tracker_seat_thread(s, thread_line,
-                                  (struct tracker_seat){e->line, e->about ? e->about : e->line,
-                                                        rule->presence, rule->own && !rule->waits});
+                                  (struct tracker_seat){.line = e->line,
+                                                        .about = e->about ? e->about : e->line,
+                                                        .presence = rule->presence,
+                                                        .ends = rule->own && !rule->waits,
+                                                        .frees = rule->frees});
     if (rule->about && e->about)
-        state_tracker_seat_thread(
-            s, e->thread, (struct tracker_seat){e->about, e->about, rule->about_presence, false});
+        state_tracker_seat_thread(s, e->thread,
+                                  (struct tracker_seat){.line = e->about,
+                                                        .about = e->about,
+                                                        .presence = rule->about_presence});
     if (e->thread)
         state_tracker_thread_of(s, e->thread)->last = (struct event_id){e->line, e->number};
     state_tracker_note_thread(s, e->thread);
     if (thread_line != e->thread)
         state_tracker_note_thread(s, thread_line);
-    bool acts = e->line <= s->room && s->threads[e->line - 1].acts;
-    if (!(e->line & HIDDEN_LINE) && !acts)
+    if (!(e->line & HIDDEN_LINE) && !state_tracker_thread_of(s, e->line)->acts)
         state_tracker_note_change(s, e->line, false, e->in);
 }
 
@@ -216,9 +250,9 @@ static void state_tracker_report_changes(struct state_tracker *s, struct summary
 {
     for (size_t i = 0; i < s->change_count; i++) {
         const struct tracker_change *c = &s->changes[i];
+        const struct tracker_thread *t = &s->threads[c->line - 1];
         struct summary_state state =
-            c->thread ? state_tracker_thread_state(&s->threads[c->line - 1], c->line)
-                      : state_tracker_line_state(c->in);
+            c->thread ? state_tracker_thread_state(t, c->line) : state_tracker_line_state(t, c->in);
         summary_tree_change(pyramid, c->line, state, ns, position);
     }
     s->change_count = 0;

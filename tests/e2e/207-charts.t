@@ -127,7 +127,7 @@ for kind in transitions overview; do
     pdftotext -layout many.pdf many.txt
     is "$kind of 300 threads: each thread has its name once" "$(grep -c '^ *T:' many.txt)" 300
     is "$kind of 300 threads: each page has title, number, ruler and legend" \
-        "$(grep -c 'many: ' many.txt) $(grep -cE "[0-9] */ *$pages" many.txt) $(grep -cE 'created, exited|not started' many.txt)" \
+        "$(grep -c 'many: ' many.txt) $(grep -cE "[0-9] */ *$pages" many.txt) $(grep -cE 'created +exited|not started' many.txt)" \
         "$pages $pages $pages"
 done
 poet states many.poet --chart transitions -o many.png

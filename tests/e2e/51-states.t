@@ -239,9 +239,9 @@ for kind in gantt transitions overview; do
 done
 poet states "$run" --chart gantt -o again.pdf
 check "states --chart gantt writes the same bytes each time" cmp gantt.pdf again.pdf
-like "states --chart has a legend of the states" "$(pdftotext -layout transitions.pdf - | tr -s ' ')" "created, exited runnable running (off-CPU .other. )?blocked"
+like "states --chart has a legend of the states" "$(pdftotext -layout transitions.pdf - | tr -s ' ')" "created exited runnable running (off-CPU .other. )?blocked"
 is "states --chart gantt has a row per thread" "$(pdftotext gantt.pdf - | grep -c '^T:')" 6
-like "states --chart gantt explains its colors" "$(pdftotext -layout gantt.pdf - | tr -s ' ')" "not started or exited active"
+like "states --chart gantt explains its colors" "$(pdftotext -layout gantt.pdf - | tr -s ' ')" "not started exited active"
 check "states --chart --grayscale writes a PNG" poet states "$run" --chart transitions --grayscale -o grey.png
 like "states --chart as text draws the states in characters" "$(poet states "$run" --chart transitions | grep -c '^T:.*#')" "^[3-6]$"
 is "states: an unknown chart exits with 2" "$(status poet states "$run" --chart pie)" 2

@@ -265,7 +265,7 @@ like "states --created: how many there were" "$(poet states --created --to 28ms 
 is "states --created: the first task created the others" "$(poet states --created --json "$run" | grep -o '"depth":.' | tr -dc 0-9)" 011111
 poet states "$run" --chart overview -o overview.pdf
 like "states --chart overview: execution intervals, with a legend" "$(pdftotext -layout overview.pdf - | tr -s ' \n' ' ')" \
-    "T:main T:p1 T:p2 T:p3 T:p4 T:p5 not started or exited active"
+    "T:main T:p1 T:p2 T:p3 T:p4 T:p5 not started exited active"
 
 stop_server
 done_testing

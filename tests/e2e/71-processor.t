@@ -158,7 +158,7 @@ for f in best ended samples; do
         "$(json 'rows | .blocked_ns + .lifetime_ns' order.json)"
 done
 is "states --source: an unknown source exits with 2" "$(status poet states "$run" --source cow)" 2
-is "a chart has the off-CPU state" "$(poet states "$run" --chart transitions -o c.pdf && pdftotext -layout c.pdf - | grep -c 'created, exited.*runnable.*running.*off-CPU')" 1
+is "a chart has the off-CPU state" "$(poet states "$run" --chart transitions -o c.pdf && pdftotext -layout c.pdf - | grep -c 'created *exited.*runnable.*running.*off-CPU')" 1
 like "a chart has the source of CPU states" "$(pdftotext -layout c.pdf - | tr -s ' \n' ' ')" "CPU states from"
 
 # ---- perf_event_open not permitted ----

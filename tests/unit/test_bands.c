@@ -1,11 +1,15 @@
 /* State bands as images, for a screen, are what they are as shapes, for files. */
-#include "render/state_band_paint.h"
+#include "render/state_band_key.h"
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { PIXELS = 150, WIDTH = 200, HEIGHT = 40 };
+
+/* fontconfig keeps what it has read of fonts */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
 
 static cairo_surface_t *paint(const struct state_bands *s, const struct state_band_cell *measured,
                               struct state_band_style look, int scale)
@@ -76,8 +80,25 @@ static void images_are_what_shapes_are(void **state)
     }
 }
 
+/* The key has words for threads and for objects, in as many lines as they need. */
+static void the_key_names_states_of_objects(void **state)
+{
+    (void)state;
+    struct state_band_style threads = {.names_pt = 60, .width_pt = 900},
+                            locks = {.names_pt = 60, .width_pt = 900, .objects = BAND_KEY_LOCKS},
+                            narrow = {.names_pt = 60, .width_pt = 300, .objects = BAND_KEY_LOCKS};
+    assert_string_equal(state_band_object_name(BAND_INSIDE, BAND_KEY_LOCKS), "held");
+    assert_string_equal(state_band_object_name(BAND_WAITS, BAND_KEY_LOCKS),
+                        "held by a blocked thread");
+    assert_string_equal(state_band_object_name(BAND_CLASSES, BAND_KEY_LOCKS), "free");
+    assert_string_equal(state_band_object_name(BAND_INSIDE, BAND_KEY_OTHERS), "in use");
+    assert_true(state_band_key_pt(&locks) == state_band_key_pt(&threads));
+    assert_true(state_band_key_pt(&narrow) > state_band_key_pt(&locks));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(images_are_what_shapes_are)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(images_are_what_shapes_are),
+                                       cmocka_unit_test(the_key_names_states_of_objects)};
     return cmocka_run_group_tests_name("bands", tests, NULL, NULL);
 }

@@ -86,6 +86,17 @@ static void states_differ_for_every_eye(void **state)
             }
 }
 
+/* A thread that has not started looks different from one that has ended. */
+static void created_and_exited_differ(void **state)
+{
+    (void)state;
+    for (size_t eye = 0; eye < sizeof eyes / sizeof *eyes; eye++)
+        assert_true(distance(seen(THREAD_STATE_CREATED, false, eyes[eye]),
+                             seen(THREAD_STATE_EXITED, false, eyes[eye])) > 15);
+    assert_true(distance(seen(THREAD_STATE_CREATED, true, eyes[0]),
+                         seen(THREAD_STATE_EXITED, true, eyes[0])) > 10);
+}
+
 static void grays_differ_in_lightness(void **state)
 {
     (void)state;
@@ -103,6 +114,7 @@ int main(void)
         cmocka_unit_test(lab_is_that_of_the_standard),
         cmocka_unit_test(states_differ_for_every_eye),
         cmocka_unit_test(grays_differ_in_lightness),
+        cmocka_unit_test(created_and_exited_differ),
     };
     return cmocka_run_group_tests_name("palette", tests, NULL, NULL);
 }

@@ -292,7 +292,7 @@ static void model_step(struct model *m, unsigned thread)
         model_tell(m, thread, ENTER, own, 0);
         m->ns += below(m, 50);
         model_is(m, own, BAND_INSIDE, monitor);
-        model_is(m, monitor, BAND_INSIDE, 0);
+        model_is(m, monitor, BAND_INSIDE, own);
         model_tell(m, thread, ENTERED, monitor, 0);
     } else if (!m->asks[thread]) {
         m->holder[monitor] = m->at[thread] = 0;

@@ -436,7 +436,7 @@ static double overlay_path_key(struct view *view, cairo_t *cr, double x, double 
 static void overlay_draw_key(struct view *view, cairo_t *cr, int height)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
-    double x = viewport_names_px(&view->viewport), y = height - 36;
+    double x = viewport_names_px(&view->viewport), y = height - bands_view_key_px(view) - 16;
     char *not_here = overlay_missing_text(view);
     if (view->viewer_settings.tints)
         x = wait_coloring_draw_key(cr, x, y, &theme);
@@ -464,7 +464,8 @@ void overview_overlay_draw(struct view *view, cairo_t *cr, int height)
     overview_path_draw(view, cr, height);
     double bottom = bands_view_bottom_px(view, height);
     cairo_save(cr);
-    cairo_rectangle(cr, 0, bottom, viewport_along_px(&view->viewport), height - 20 - bottom);
+    cairo_rectangle(cr, 0, bottom, viewport_along_px(&view->viewport),
+                    height - bands_view_key_px(view) - bottom);
     cairo_clip(cr);
     painter_fill_background(cr, &theme);
     overlay_draw_key(view, cr, height);

@@ -10,7 +10,7 @@
 #include "clients/viewer/diagram/viewer.h"
 #include "render/text_cache.h"
 #include "render/scene_paint.h"
-#include "render/state_band_paint.h"
+#include "render/state_band_key.h"
 #include "render/scene.h"
 
 #include <math.h>
@@ -19,13 +19,15 @@ static struct state_band_style bands_view_state_look(struct view *view)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
     const struct state_bands *lives = measured_states_of(view);
-    return (struct state_band_style){.measured = lives ? lives->measured : BAND_MEASURED_NONE,
-                                     .names_pt = viewport_names_px(&view->viewport),
-                                     .width_pt = overview_width_px(view),
-                                     .row_pt = viewport_row_pt(&view->viewport),
-                                     .pixels_per_pt = gtk_widget_get_scale_factor(view->canvas),
-                                     .dark = theme.dark,
-                                     .grey = theme.grey};
+    return (struct state_band_style){
+        .measured = lives ? lives->measured : BAND_MEASURED_NONE,
+        .objects = (uint8_t)state_band_key_objects(view_metadata(view), &view->overview.strip),
+        .names_pt = viewport_names_px(&view->viewport),
+        .width_pt = overview_width_px(view),
+        .row_pt = viewport_row_pt(&view->viewport),
+        .pixels_per_pt = gtk_widget_get_scale_factor(view->canvas),
+        .dark = theme.dark,
+        .grey = theme.grey};
 }
 
 static double row_y(const struct view *view, uint32_t row)
@@ -39,13 +41,18 @@ double bands_view_y_px(const struct view *view, uint32_t row)
     return row_y(view, row) + viewport_row_pt(&view->viewport) / 2;
 }
 
-/* The rows end above the key, and above that of overlays. */
-double bands_view_bottom_px(const struct view *view, int height)
+double bands_view_key_px(struct view *view)
 {
-    return height - (view->viewer_settings.tints || view->viewer_settings.overview_path ||
-                             function_highlight_is_shown(view)
-                         ? 40
-                         : 22);
+    struct state_band_style look = bands_view_state_look(view);
+    return state_band_key_pt(&look);
+}
+
+/* The rows end above the key, and above that of overlays. */
+double bands_view_bottom_px(struct view *view, int height)
+{
+    bool overlaid = view->viewer_settings.tints || view->viewer_settings.overview_path ||
+                    function_highlight_is_shown(view);
+    return height - bands_view_key_px(view) - (overlaid ? 20 : 2);
 }
 
 static double pinned_px(const struct view *view)
@@ -54,7 +61,7 @@ static double pinned_px(const struct view *view)
     return BANDS_VIEW_RULER_PX + (pinned ? 4 + pinned * viewport_row_pt(&view->viewport) : 0);
 }
 
-bool bands_view_is_visible(const struct view *view, uint32_t row, int height)
+bool bands_view_is_visible(struct view *view, uint32_t row, int height)
 {
     double above = row < view->scene_cache.pinned ? 0 : pinned_px(view),
            y = bands_view_y_px(view, row);
@@ -69,11 +76,11 @@ cairo_rectangle_t bands_view_row_box(struct view *view, uint32_t row)
 }
 
 /* Covers what rows have drawn below their end, where the key follows. */
-static void paint_background_below(struct view *view, cairo_t *cr, double y_px)
+static void paint_background_below(struct view *view, cairo_t *cr, double y_px, int height)
 {
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
     cairo_save(cr);
-    cairo_rectangle(cr, 0, y_px, viewport_along_px(&view->viewport), 40);
+    cairo_rectangle(cr, 0, y_px, viewport_along_px(&view->viewport), height - y_px);
     cairo_clip(cr);
     painter_fill_background(cr, &theme);
     cairo_restore(cr);
@@ -176,8 +183,8 @@ void bands_view_draw(struct view *view, cairo_t *cr, int height)
         return;
     }
     state_band_paint_ruler(cr, s, 0, &look);
-    paint_background_below(view, cr, bands_view_bottom_px(view, height));
-    state_band_paint_key(cr, height - 18, &look);
+    paint_background_below(view, cr, bands_view_bottom_px(view, height), height);
+    state_band_paint_key(cr, height - bands_view_key_px(view) + 2, &look);
     paint_unknown(view, cr, height);
     paint_hits(view, cr, height);
     run_notes_draw_flags(&view->run_notes, cr,
@@ -191,28 +198,33 @@ void bands_view_draw(struct view *view, cairo_t *cr, int height)
 static const char *bands_view_empty_text(struct view *view, uint32_t row, uint32_t pixel)
 {
     const struct state_bands *s = &view->overview.strip, *lives = measured_states_of(view);
+    unsigned object = state_band_key_object(view_metadata(view), s->rows[row]);
     int at = lives ? measured_states_find_pixel(lives, s, pixel) : -1;
     bool created =
         at >= 0 && lives->cells[row * (size_t)lives->pixels + (size_t)at].share[BAND_LIVING_START];
-    return s->known < s->count                                          ? " not computed yet"
-           : created                                                    ? " created, not started"
-           : metadata_line_is_thread(view_metadata(view), s->rows[row]) ? " does not exist then"
-                                                                        : " not in use";
+    return s->known < s->count ? "not computed yet"
+           : created           ? "created, not started"
+           : object            ? state_band_object_name(BAND_CLASSES, object)
+                               : "does not exist then";
 }
 
 /* Returns whether there are any. */
-static bool bands_view_append_shares(struct view *view, GString *text, const double *shares,
-                                     uint32_t about)
+static bool bands_view_append_shares(struct view *view, GString *text,
+                                     const struct state_band_cell *cell, unsigned object)
 {
     bool any = false;
     for (unsigned class = 0; class < BAND_CLASSES; class ++) {
-        double percent = 100 * shares[class];
+        double percent = 100 * cell->share[class] / 255.0;
         if (percent < 0.5)
             continue;
+        bool lock = class == BAND_INSIDE && !object && cell->about &&
+                    state_band_key_object(view_metadata(view), cell->about) == BAND_KEY_LOCKS;
         g_string_append_printf(text, "%s%s", any ? ", " : " ",
-                               class == BAND_INSIDE && !about ? "in use" : state_band_name(class));
-        if (class == BAND_INSIDE && about)
-            g_string_append_printf(text, " %s", metadata_label(view_metadata(view), about));
+                               object ? state_band_object_name(class, object)
+                               : lock ? "holding"
+                                      : state_band_name(class));
+        if (class == BAND_INSIDE && !object && cell->about)
+            g_string_append_printf(text, " %s", metadata_label(view_metadata(view), cell->about));
         g_string_append_printf(text, " %.0f %%", percent);
         any = true;
     }
@@ -253,23 +265,21 @@ char *bands_view_describe(struct view *view, double x_px, double y_px)
 {
     const struct state_bands *s = &view->overview.strip;
     double at = (x_px - viewport_names_px(&view->viewport)) / overview_width_px(view) * s->pixels;
-    double shares[BAND_CLASSES];
     uint32_t row = bands_view_row_at(view, y_px);
     if (!s->row_count || at < 0 || at >= s->pixels || row >= s->row_count ||
         y_px < BANDS_VIEW_RULER_PX)
         return NULL;
     const struct state_band_cell *cell = &s->cells[row * (size_t)s->pixels + (size_t)at];
-    for (unsigned k = 0; k < BAND_CLASSES; k++)
-        shares[k] = cell->share[k] / 255.0;
+    unsigned object = state_band_key_object(view_metadata(view), s->rows[row]);
     char *name = overview_label(view, row);
     GString *text = g_string_new(name);
     g_free(name);
     g_string_append_c(text, ':');
-    if (!bands_view_append_shares(view, text, shares, cell->about))
-        g_string_append(text, bands_view_empty_text(view, row, (uint32_t)at));
+    if (!bands_view_append_shares(view, text, cell, object))
+        g_string_append_printf(text, " %s", bands_view_empty_text(view, row, (uint32_t)at));
     bands_view_append_measured(view, text, row, (uint32_t)at);
-    if (cell->share[BAND_WAITS] && cell->about)
-        g_string_append_printf(text, "\nmostly waiting for %s",
+    if (cell->about && (object || cell->share[BAND_WAITS]))
+        g_string_append_printf(text, "\nmostly %s %s", object ? "held by" : "waiting for",
                                metadata_label(view_metadata(view), cell->about));
     g_string_append(text, "\nClick to go there");
     return g_string_free(text, FALSE);
@@ -293,6 +303,29 @@ static void bands_view_print_measured(struct view *view, FILE *f)
     }
 }
 
+/* Prints the thread that held an object in most of the pixels that have one. */
+static void bands_view_print_holder(struct view *view, FILE *f, uint32_t row)
+{
+    const struct state_bands *s = &view->overview.strip;
+    const struct state_band_cell *cells = s->cells + (size_t)row * s->pixels;
+    GHashTable *counts = g_hash_table_new(NULL, NULL);
+    unsigned most = 0, line = 0;
+    for (uint32_t i = 0; i < s->pixels; i++) {
+        gpointer about = GUINT_TO_POINTER(cells[i].about);
+        unsigned count =
+            cells[i].about ? GPOINTER_TO_UINT(g_hash_table_lookup(counts, about)) + 1 : 0;
+        g_hash_table_insert(counts, about, GUINT_TO_POINTER(count));
+        if (count > most) {
+            most = count;
+            line = cells[i].about;
+        }
+    }
+    g_hash_table_destroy(counts);
+    if (line)
+        fprintf(f, "holder %s %s\n", metadata_label(view_metadata(view), s->rows[row]),
+                metadata_label(view_metadata(view), line));
+}
+
 void bands_view_print(struct view *view, FILE *f)
 {
     const struct state_bands *s = &view->overview.strip;
@@ -313,5 +346,8 @@ void bands_view_print(struct view *view, FILE *f)
         fprintf(f, " %s\n", metadata_label(view_metadata(view), s->rows[row]));
     }
     free(ticks);
+    for (uint32_t row = 0; row < s->row_count; row++)
+        if (state_band_key_object(view_metadata(view), s->rows[row]))
+            bands_view_print_holder(view, f, row);
     bands_view_print_measured(view, f);
 }

@@ -21,10 +21,10 @@ char *bands_view_describe(struct view *view, double x_px, double y_px);
 void bands_view_print(struct view *view, FILE *f);
 
 double bands_view_y_px(const struct view *view, uint32_t row); /* of its middle */
-double bands_view_bottom_px(const struct view *view,
-                            int height_px); /* end of the rows, above the key */
+double bands_view_key_px(struct view *view); /* height of the key, at the bottom */
+double bands_view_bottom_px(struct view *view, int height_px); /* end of the rows, above the key */
 /* Returns whether part of the row is on the canvas and not covered by pinned rows. */
-bool bands_view_is_visible(const struct view *view, uint32_t row, int height_px);
+bool bands_view_is_visible(struct view *view, uint32_t row, int height_px);
 /* Returns the area of the pixels of a row. */
 cairo_rectangle_t bands_view_row_box(struct view *view, uint32_t row);
 /* row_count of the state bands: none */

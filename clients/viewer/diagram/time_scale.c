@@ -48,7 +48,8 @@ GtkWidget *time_scale_new(struct view *view)
                      NOTIFY_BIT(NOTIFY_DIAGRAM) | NOTIFY_BIT(NOTIFY_ACTIONS) |
                          NOTIFY_BIT(NOTIFY_SETTINGS),
                      time_scale_on_notification);
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8),
+              *title = gtk_label_new("Time axis:");
     view->time_scale.scale = gtk_scale_new_with_range(GTK_ORIENTATION_HORIZONTAL, 0, 10, 0.05);
     view->time_scale.label = gtk_label_new("");
     gtk_scale_set_draw_value(GTK_SCALE(view->time_scale.scale), FALSE);
@@ -57,8 +58,10 @@ GtkWidget *time_scale_new(struct view *view)
     gtk_label_set_xalign(GTK_LABEL(view->time_scale.label), 0);
     gtk_widget_set_tooltip_text(view->time_scale.scale,
                                 "Time per column (leftmost: logical order)");
-    accessible_name_set(view->time_scale.scale, "Time per column");
+    accessible_name_from(view->time_scale.scale, title);
     g_signal_connect(view->time_scale.scale, "value-changed", G_CALLBACK(on_scale), view);
+    gtk_widget_add_css_class(title, "dim-label");
+    gtk_box_append(GTK_BOX(box), title);
     gtk_box_append(GTK_BOX(box), view->time_scale.scale);
     gtk_box_append(GTK_BOX(box), view->time_scale.label);
     return box;
