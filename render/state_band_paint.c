@@ -159,12 +159,26 @@ cairo_rectangle_t state_band_row_box(double y, const struct state_band_style *lo
 #define LABEL_LEAST_PT 16.0 /* minimum height of a row with such labels */
 #define LABEL_LETTERS_PT 8.5
 
-/* Returns whether the pixel is filled by a state about that line: of a thread, waiting for it; of
- * an object, held by it. */
-static bool state_band_is_about(const struct state_band_cell *cell, uint32_t about, bool object)
+/* Returns the state that fills the pixel if it is about a line: of a thread, waiting for it; of an
+ * object, held by it; BAND_CLASSES if there is none. */
+static unsigned state_band_labelled(const struct state_band_cell *cell, unsigned object)
 {
-    unsigned share = cell->share[BAND_WAITS] + (object ? cell->share[BAND_INSIDE] : 0u);
-    return cell->about == about && share == 255;
+    return !cell->about                                ? BAND_CLASSES
+           : cell->share[BAND_WAITS] == 255            ? BAND_WAITS
+           : object && cell->share[BAND_INSIDE] == 255 ? BAND_INSIDE
+                                                       : BAND_CLASSES;
+}
+
+/* Returns the end of the pixels with the same label as the first one. */
+static uint32_t state_band_label_end(const struct state_band_cell *cells, uint32_t pixels,
+                                     uint32_t first, unsigned object)
+{
+    unsigned state = state_band_labelled(&cells[first], object);
+    uint32_t end = first + 1;
+    while (end < pixels && cells[end].about == cells[first].about &&
+           state_band_labelled(&cells[end], object) == state)
+        end++;
+    return end;
 }
 
 /* Writes a label over each stretch of pixels that is wide enough for it. */
@@ -175,14 +189,10 @@ static void state_band_paint_labels(cairo_t *cr, const struct state_band_cell *c
     double wide = box.width / pixels;
     const char *words = object == BAND_KEY_LOCKS ? "held by" : object ? "in use by" : "waits for";
     for (uint32_t i = 0, end; i < pixels; i = end) {
-        uint32_t about = cells[i].about;
-        for (end = i; end < pixels && about && state_band_is_about(&cells[end], about, object);)
-            end++;
-        if (end == i) {
-            end++;
+        end = state_band_label_end(cells, pixels, i, object);
+        if (state_band_labelled(&cells[i], object) == BAND_CLASSES)
             continue;
-        }
-        char *text = xasprintf("%s %s", words, metadata_label(book, about));
+        char *text = xasprintf("%s %s", words, metadata_label(book, cells[i].about));
         if (text_cache_width(NULL, text, LABEL_LETTERS_PT, false) + 10 < (end - i) * wide) {
             cairo_set_source_rgb(cr, 0.15, 0.12, 0);
             text_cache_show(cr, state_band_edge(&box, wide, i) + 5, floor(box.y + 2), text,

@@ -156,8 +156,10 @@ static void diagram_view_show_whole(struct view *view)
     if (view_metadata(view)->run.connected)
         return;
     zoom_show_whole(view);
-    if (time_range_is_set(view))
+    if (time_range_is_set(view)) {
+        idle_end_stop(view);
         range_view_zoom(view);
+    }
 }
 
 /* Takes ownership of window. */

@@ -127,6 +127,8 @@ static void overview_receive_bands(void *user, const struct response_chunk *answ
             p->overview_from = (double)strip.from;
             p->overview_to = (double)strip.to;
         }
+        if (fits && idle_end_shorten(view))
+            overview_request(view);
         row_scrollbar_update(view);
         notifier_emit(&view->notifier, NOTIFY_VISIBLE_PART);
     }

@@ -3,6 +3,7 @@
 #ifndef CLIENTS_VIEWER_DIAGRAM_OVERVIEW_H
 #define CLIENTS_VIEWER_DIAGRAM_OVERVIEW_H
 
+#include "clients/viewer/diagram/idle_end.h"
 #include "clients/viewer/state/request_slot.h"
 #include "wire/state_bands.h"
 
@@ -19,6 +20,7 @@ struct overview {
         uint8_t *joined; /* 1: in one row with the previous line */
         uint32_t count;
     } shown, asked;
+    struct idle_end idle;
 };
 
 void overview_request(struct view *view);

@@ -183,6 +183,7 @@ void bands_view_draw(struct view *view, cairo_t *cr, int height)
         return;
     }
     state_band_paint_ruler(cr, s, 0, &look);
+    idle_end_draw(view, cr, look.names_pt + look.width_pt, bands_view_bottom_px(view, height));
     paint_background_below(view, cr, bands_view_bottom_px(view, height), height);
     state_band_paint_key(cr, height - bands_view_key_px(view) + 2, &look);
     paint_unknown(view, cr, height);
@@ -346,6 +347,7 @@ void bands_view_print(struct view *view, FILE *f)
         fprintf(f, " %s\n", metadata_label(view_metadata(view), s->rows[row]));
     }
     free(ticks);
+    idle_end_print(view, f);
     for (uint32_t row = 0; row < s->row_count; row++)
         if (state_band_key_object(view_metadata(view), s->rows[row]))
             bands_view_print_holder(view, f, row);

@@ -81,6 +81,7 @@ static void zoom_to_bands(struct view *view)
 void zoom_fit(struct view *view)
 {
     history_mark(&view->history, "fit");
+    idle_end_stop(view);
     zoom_to_bands(view);
 }
 
@@ -110,6 +111,7 @@ void zoom_show_whole(struct view *view)
         return;
     }
     p->column_ns = zoom_has_times(view) ? FIRST_COLUMN_NS : 0;
+    idle_end_begin(view);
     zoom_to_bands(view);
 }
 
