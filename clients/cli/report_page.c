@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "clients/cli/memory.h"
 #include "clients/cli/rule_violations.h"
+#include "clients/connection/finding_choice.h"
 #include "clients/metadata/event_text.h"
 #include "wire/thread_state_names.h"
 
@@ -341,24 +342,6 @@ static int64_t report_page_gain(const struct report_page *p, uint32_t row)
     return gain;
 }
 
-/* Returns the row with the largest gain that is not marked, and marks it; REPORT_TOTAL: none. */
-static uint32_t report_page_next_finding(const struct report_page *p, bool *marked)
-{
-    const struct result_table *t = &p->tables[REPORT_FINDINGS];
-    uint32_t next = REPORT_TOTAL;
-    int64_t most = -1;
-    for (uint32_t i = 0; i < t->row_count; i++) {
-        int64_t gain = report_page_gain(p, i);
-        if (marked[i] || !report_page_finding_wanted(p, i) || gain <= most)
-            continue;
-        next = i;
-        most = gain;
-    }
-    if (next != REPORT_TOTAL)
-        marked[next] = true;
-    return next;
-}
-
 /* Returns the advice for a finding, which the table has as a note "NAME: advice"; NULL: none. */
 static const char *report_page_advice(const struct result_table *t, const char *finding)
 {
@@ -418,20 +401,22 @@ static void report_page_write_finding(const struct report_page *p, uint32_t row,
 static void report_page_write_findings(const struct report_page *p)
 {
     const struct result_table *t = &p->tables[REPORT_FINDINGS];
-    uint32_t wanted = 0, most = p->few ? FEW : FINDINGS, row;
-    bool *marked = xcalloc(t->row_count + 1, sizeof *marked);
-    for (uint32_t i = 0; i < t->row_count; i++)
+    uint32_t wanted = 0, most = p->few ? FEW : FINDINGS, chosen[FINDINGS];
+    int64_t *gains_ns = xcalloc(t->row_count + 1, sizeof *gains_ns);
+    for (uint32_t i = 0; i < t->row_count; i++) {
         wanted += report_page_finding_wanted(p, i);
+        gains_ns[i] = report_page_finding_wanted(p, i) ? report_page_gain(p, i) : -1;
+    }
     if (wanted)
         report_line_title(p->f, "Key findings (estimated gain)", wanted > most ? wanted - most : 0,
                           "report --all", p->source);
-    for (uint32_t n = 0; n < most && (row = report_page_next_finding(p, marked)) != REPORT_TOTAL;
-         n++)
-        if (report_cell(t, row, "on_cpu")->is == CELL_LINE)
-            report_page_write_preempted_holder(p, row);
+    uint32_t count = finding_choice_make(t, gains_ns, most, chosen);
+    for (uint32_t n = 0; n < count; n++)
+        if (report_cell(t, chosen[n], "on_cpu")->is == CELL_LINE)
+            report_page_write_preempted_holder(p, chosen[n]);
         else
-            report_page_write_finding(p, row, n < ADVISED);
-    free(marked);
+            report_page_write_finding(p, chosen[n], n < ADVISED);
+    free(gains_ns);
 }
 
 /* ---- where the time went ---- */

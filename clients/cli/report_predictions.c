@@ -32,6 +32,24 @@ static char *report_predictions_kinds(const struct result_table *t, unsigned gro
     return text;
 }
 
+#define PARTICIPANTS 2 /* lines about the first finding */
+
+/* Writes what the threads of the first finding of a group did, and where. */
+static void report_predictions_write_first(FILE *f, const struct table_names *names,
+                                           const struct result_table *t, unsigned group)
+{
+    uint32_t row = 0;
+    while (row < t->row_count &&
+           (t->rows[row].depth || finding_text_kind(t, row) == FINDING_KIND_COUNT ||
+            finding_kinds[finding_text_kind(t, row)].group != group))
+        row++;
+    if (row >= t->row_count)
+        return;
+    enum finding_kind kind = finding_text_kind(t, row);
+    for (uint32_t i = row + 1; i < t->row_count && t->rows[i].depth && i <= row + PARTICIPANTS; i++)
+        report_line_indent(f, 4, finding_text_participant(names, t, i, kind));
+}
+
 void report_predictions_write(FILE *f, const struct table_settings *settings,
                               struct command_source *subject, const char *source)
 {
@@ -51,6 +69,10 @@ void report_predictions_write(FILE *f, const struct table_settings *settings,
         report_line_title(f, "Orders not enforced by synchronization", 0, "predict --all", source);
     if (bugs || orders)
         report_line_indent(f, 2, xstrdup(bugs ? bugs : orders));
+    if (bugs || orders)
+        report_predictions_write_first(f,
+                                       &(struct table_names){&subject->source.book, subject->sites},
+                                       &t, bugs ? FINDINGS_OF_PREDICTION : FINDINGS_OF_ORDERS);
     free(bugs);
     free(orders);
     result_table_free(&t);

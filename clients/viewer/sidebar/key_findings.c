@@ -1,5 +1,6 @@
 #include "clients/viewer/sidebar/key_findings.h"
 
+#include "clients/connection/finding_choice.h"
 #include "clients/connection/finding_text.h"
 #include "clients/metadata/event_text.h"
 #include "clients/viewer/diagram/focus.h"
@@ -88,23 +89,6 @@ static int64_t key_finding_gain_ns(const struct key_findings *f, uint32_t row)
     return gain_ns;
 }
 
-/* Returns the row with the largest gain below `most`, or of the same gain behind `after`; the
- * number of rows if there is none. */
-static uint32_t key_finding_next(const struct key_findings *f, int64_t most, uint32_t after)
-{
-    const struct result_table *t = &f->models[FROM_FINDINGS].table;
-    uint32_t next = t->row_count;
-    int64_t largest = 0;
-    for (uint32_t i = 0; i < t->row_count; i++) {
-        int64_t gain = t->rows[i].depth ? 0 : key_finding_gain_ns(f, i);
-        if (gain > largest && (gain < most || (gain == most && i > after))) {
-            largest = gain;
-            next = i;
-        }
-    }
-    return next;
-}
-
 /* ---- rows ---- */
 
 /* Adds a row: a head, in bold, a text, and the thread, the object and the place that a row of a
@@ -147,14 +131,16 @@ static void key_findings_add_violations(struct key_findings *f)
 static void key_findings_add_gains(struct key_findings *f)
 {
     const struct result_table *t = &f->models[FROM_FINDINGS].table;
-    int64_t most = INT64_MAX;
-    uint32_t row = 0, count = 0;
-    while (!t->problem && count < FINDINGS_SHOWN &&
-           (row = key_finding_next(f, most, row)) < t->row_count) {
-        key_findings_add_finding(f, row);
-        most = key_finding_gain_ns(f, row);
-        count++;
+    int64_t *gains_ns = g_new(int64_t, t->row_count + 1);
+    uint32_t chosen[FINDINGS_SHOWN], count;
+    for (uint32_t i = 0; i < t->row_count; i++) {
+        int64_t gain_ns = t->rows[i].depth ? 0 : key_finding_gain_ns(f, i);
+        gains_ns[i] = gain_ns > 0 ? gain_ns : -1;
     }
+    count = t->problem ? 0 : finding_choice_make(t, gains_ns, FINDINGS_SHOWN, chosen);
+    for (uint32_t i = 0; i < count; i++)
+        key_findings_add_finding(f, chosen[i]);
+    g_free(gains_ns);
 }
 
 /* Adds the memory that was not freed, and where most of it was allocated. */

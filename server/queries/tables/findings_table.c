@@ -25,35 +25,99 @@ struct finding_keepers {
     uint64_t waits;
 };
 
+/* What keepers are searched among: the wait intervals that count, and whether that of a thread
+ * which itself waited so meanwhile is followed to the thread that kept it. */
+struct keeper_search {
+    struct finding_rows *h;
+    bool (*counts)(const struct table_view *view, const struct wait_interval *s);
+    bool follows;
+    uint64_t budget; /* of intervals to follow */
+    int64_t *ns; /* by thread index: what it kept one wait interval */
+    uint32_t *kept_by, kept_count; /* thread indices with such a time */
+};
+
+#define KEEPER_BUDGET 20000000u
+#define KEEPER_DEPTH_MOST 64u /* of threads that wait for each other */
+
 static bool is_meeting(const struct table_view *view, const struct wait_interval *s)
 {
     const struct wait_record *w = &view->measured->waits[s->wait];
-    return s->class == WAIT_RENDEZVOUS && w->about != s->thread && table_wants(view, w->thread);
+    return s->class == WAIT_RENDEZVOUS && w->about != s->thread;
 }
 
 /* Returns whether it is a part of a wait for a message. */
 static bool is_receive(const struct table_view *view, const struct wait_interval *s)
 {
     const struct wait_record *w = &view->measured->waits[s->wait];
-    return s->class == WAIT_RENDEZVOUS && table_wants(view, w->thread) &&
+    return s->class == WAIT_RENDEZVOUS &&
            interval_cache_category(view->run, w->begin) == CATEGORY_RECEIVE;
 }
 
-typedef bool keeper_filter(const struct table_view *view, const struct wait_interval *s);
-
-/* Returns how long the one of its waiters that waited most did so: the run would hardly be shorter
- * by more if none had waited. */
-static int64_t keeper_longest_waiter_ns(const struct finding_rows *h, uint32_t thread,
-                                        keeper_filter *counts)
+static void keeper_add(struct keeper_search *k, const struct thread_timeline *c, int64_t ns)
 {
-    const struct intervals *all = h->view->measured;
-    int64_t *by = xcalloc(all->thread_count, sizeof *by), most = 0;
-    for (uint32_t i = 0; i < all->segment_count; i++) {
-        const struct wait_interval *s = &all->segments[i];
-        if (s->thread != thread || !counts(h->view, s))
+    uint32_t thread = (uint32_t)(c - k->h->view->measured->threads);
+    if (!k->ns[thread])
+        k->kept_by[k->kept_count++] = thread;
+    k->ns[thread] += ns;
+}
+
+/* Adds the time of a thread that another one waited for; while it waited itself, the time of the
+ * thread that it waited for. */
+static void keeper_follow(struct keeper_search *k, uint32_t thread, int64_t from_ns, int64_t to_ns,
+                          unsigned depth)
+{
+    const struct intervals *all = k->h->view->measured;
+    const struct thread_timeline *c = intervals_for_thread(all, thread);
+    if (!c || from_ns >= to_ns)
+        return;
+    for (size_t i = intervals_at(c, from_ns);
+         k->follows && depth < KEEPER_DEPTH_MOST && k->budget && i < c->count && from_ns < to_ns;
+         i++, k->budget--) {
+        int64_t end_ns = c->items[i].to_ns < to_ns ? c->items[i].to_ns : to_ns;
+        const struct wait_interval *s =
+            c->items[i].is == INTERVAL_SEGMENT ? &all->segments[c->items[i].of] : NULL;
+        if (end_ns <= from_ns)
             continue;
-        int64_t *ns = &by[intervals_for_thread(all, all->waits[s->wait].thread) - all->threads];
-        *ns += finding_rows_segment_ns(h, i);
+        if (s && k->counts(k->h->view, s))
+            keeper_follow(k, s->thread, from_ns, end_ns, depth + 1);
+        else
+            keeper_add(k, c, end_ns - from_ns);
+        from_ns = end_ns;
+    }
+    if (from_ns < to_ns)
+        keeper_add(k, c, to_ns - from_ns);
+}
+
+/* Finds the threads that kept a wait interval, and for how long; returns its length, 0 if it does
+ * not count. */
+static int64_t keeper_search_segment(struct keeper_search *k, uint32_t segment)
+{
+    const struct table_view *view = k->h->view;
+    const struct wait_interval *s = &view->measured->segments[segment];
+    while (k->kept_count)
+        k->ns[k->kept_by[--k->kept_count]] = 0;
+    if (!table_wants(view, view->measured->waits[s->wait].thread) || !k->counts(view, s))
+        return 0;
+    int64_t ns = finding_rows_segment_ns(k->h, segment),
+            begin_ns = wait_interval_begin(view->measured, segment),
+            from_ns = begin_ns > view->from_ns ? begin_ns : view->from_ns;
+    keeper_follow(k, s->thread, from_ns, from_ns + ns, 0);
+    return ns;
+}
+
+/* Returns for how long a thread kept the one of its waiters that waited most: the run would hardly
+ * be shorter by more if none had waited. */
+static int64_t keeper_longest_waiter_ns(struct keeper_search *k, uint32_t thread)
+{
+    const struct intervals *all = k->h->view->measured;
+    int64_t *by = xcalloc(all->thread_count, sizeof *by), most = 0;
+    k->budget = KEEPER_BUDGET;
+    for (uint32_t i = 0; i < all->segment_count; i++) {
+        if (!keeper_search_segment(k, i) || !k->ns[thread])
+            continue;
+        const struct wait_record *w = &all->waits[all->segments[i].wait];
+        int64_t *ns = &by[intervals_for_thread(all, w->thread) - all->threads];
+        *ns += k->ns[thread];
         most = *ns > most ? *ns : most;
     }
     free(by);
@@ -77,32 +141,42 @@ static void add_keeper(struct finding_rows *h, enum finding_row_kind kind, uint3
         cells[FINDING_ROW_GAIN] = table_cell_number(gain_ns);
 }
 
-/* Adds the thread for which other threads mostly wait, among the waits that `counts` selects. */
-static void findings_table_check_holders(struct finding_rows *h, enum finding_row_kind kind,
-                                         keeper_filter *counts)
+/* Sums up by thread for how long it kept others, and returns the sum of all. */
+static int64_t keeper_sum(struct keeper_search *k, struct finding_keepers *by)
 {
-    const struct intervals *all = h->view->measured;
-    struct finding_keepers *by = xcalloc(all->thread_count, sizeof *by);
     int64_t all_ns = 0;
-    for (uint32_t i = 0; i < all->segment_count; i++) {
-        const struct thread_timeline *c = intervals_for_thread(all, all->segments[i].thread);
-        int64_t ns = c && counts(h->view, &all->segments[i]) ? finding_rows_segment_ns(h, i) : 0;
-        if (!ns)
-            continue;
-        struct finding_keepers *k = &by[c - all->threads];
-        all_ns += ns;
-        k->ns += ns;
-        k->waits++;
-        if (ns > k->longest_ns) {
-            k->longest_ns = ns;
-            k->longest = i;
+    for (uint32_t i = 0; i < k->h->view->measured->segment_count; i++) {
+        all_ns += keeper_search_segment(k, i);
+        for (uint32_t j = 0; j < k->kept_count; j++) {
+            struct finding_keepers *of = &by[k->kept_by[j]];
+            int64_t ns = k->ns[k->kept_by[j]];
+            of->ns += ns;
+            of->waits++;
+            if (ns > of->longest_ns) {
+                of->longest_ns = ns;
+                of->longest = i;
+            }
         }
     }
+    return all_ns;
+}
+
+/* Adds the thread for which other threads mostly wait, as the search says. */
+static void findings_table_check_holders(struct keeper_search search, enum finding_row_kind kind)
+{
+    const struct intervals *all = search.h->view->measured;
+    struct finding_keepers *by = xcalloc(all->thread_count + 1, sizeof *by);
+    search.ns = xcalloc(all->thread_count + 1, sizeof *search.ns);
+    search.kept_by = xcalloc(all->thread_count + 1, sizeof *search.kept_by);
+    search.budget = KEEPER_BUDGET;
+    int64_t all_ns = keeper_sum(&search, by);
     for (uint32_t i = 0; i < all->thread_count && all->thread_count > 2; i++)
         if (by[i].ns >= FEW_NS && (double)by[i].ns > KEPT_SHARE * (double)all_ns &&
-            (double)by[i].ns > LIFE_SHARE * (double)h->run_ns)
-            add_keeper(h, kind, all->threads[i].thread, &by[i], all_ns,
-                       keeper_longest_waiter_ns(h, all->threads[i].thread, counts));
+            (double)by[i].ns > LIFE_SHARE * (double)search.h->run_ns)
+            add_keeper(search.h, kind, all->threads[i].thread, &by[i], all_ns,
+                       keeper_longest_waiter_ns(&search, i));
+    free(search.kept_by);
+    free(search.ns);
     free(by);
 }
 
@@ -327,8 +401,11 @@ static void findings_table_fill(void *work, const struct table_view *view, struc
     add_without(&h, FINDING_ROW_CPU_CONTENTION, &threads.without);
     add_without(&h, FINDING_ROW_WORKERS, &threads.unplaced);
     lock_contention_add_findings(&h);
-    findings_table_check_holders(&h, FINDING_ROW_BOTTLENECK, is_meeting);
-    findings_table_check_holders(&h, FINDING_ROW_LATE_SENDER, is_receive);
+    findings_table_check_holders((struct keeper_search){.h = &h, .counts = is_meeting},
+                                 FINDING_ROW_BOTTLENECK);
+    findings_table_check_holders(
+        (struct keeper_search){.h = &h, .counts = is_receive, .follows = true},
+        FINDING_ROW_LATE_SENDER);
     wait_patterns_add_findings(&h);
     findings_table_check_unattributed(&h);
     table_arrange(t, view->request, "duration_ns");
