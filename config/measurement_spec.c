@@ -381,6 +381,7 @@ char *measurement_spec_write(const struct measurement_spec *m)
     if (!f)
         out_of_memory(1);
     fprintf(f, "exact = {\n    calls = \"%s\";\n", level_of(m) ? level_of(m) : "off");
+    fprintf(f, "    libraries = %s;\n", m->wanted & WANTED_LIBRARIES ? "true" : "false");
     for (const struct measurement_level *o = others; o->word; o++)
         fprintf(f, "    %s = %s;\n", o->word, m->wanted & o->wanted ? "true" : "false");
     fprintf(f, "    waits = %s;\n};\n", m->waits ? "true" : "false");

@@ -167,6 +167,7 @@ static void do_memory(struct view *v) { analysis_pane_open(v, "memory"); }
 static void actions_do_concurrency(struct view *v) { analysis_pane_open(v, "concurrency"); }
 static void actions_do_usage(struct view *v) { analysis_pane_open(v, "resources"); }
 static void actions_do_metrics(struct view *v) { analysis_pane_open(v, "meters"); }
+static void actions_do_loops(struct view *v) { analysis_pane_open(v, "loops"); }
 static void actions_do_predict(struct view *v) { analysis_pane_open(v, "predict"); }
 
 /* Clears the range of time; then returns from a panel or the analysis pane to the diagram; there,
@@ -425,6 +426,7 @@ const struct action action_table[] = {
     {"View", "show-locks", "Locks tab", "<Alt>k", actions_do_locks, NULL},
     {"View", "show-path", "Critical Path tab", "<Alt>p", do_path, NULL},
     {"View", "show-calls", "Profile tab", "<Alt>c", do_calls, NULL},
+    {"View", "show-loops", "Loops tab", "<Alt>i", actions_do_loops, NULL},
     {"View", "show-source", "Source tab", "<Alt>o", do_source, NULL},
     {"View", "show-memory", "Memory tab", "<Alt>m", do_memory, NULL},
     {"View", "show-resources", "Resources tab", "<Alt>r", actions_do_usage, NULL},

@@ -45,7 +45,9 @@ static const struct {
     {"Program-defi_ned metrics", "Metrics that the program records (poet.h)", WANTED_METERS},
     {"S_ystem resources", "OS resource usage, reported by threads and programs at exit",
      WANTED_USAGE},
-    {"T_hrottle", "Stop timing hot, short functions (count only)", WANTED_THROTTLE}};
+    {"T_hrottle", "Stop timing hot, short functions (count only)", WANTED_THROTTLE},
+    {"Calls of libraries", "Also calls of libraries' functions by measured code",
+     WANTED_LIBRARIES}};
 #define FORM_SWITCHES G_N_ELEMENTS(form_switches)
 
 struct measurement_form {
@@ -189,6 +191,8 @@ static struct measurement_spec measurement_form_get(const struct measurement_for
         m.wanted |= on ? form_switches[i].wanted : 0;
         m.waits |= on && !form_switches[i].wanted;
     }
+    if (m.wanted & WANTED_LIBRARIES && !(m.wanted & FORM_EVERY)) /* as calls=libraries alone */
+        m.wanted |= FORM_CPU;
     if (f->sampled && gtk_check_button_get_active(GTK_CHECK_BUTTON(f->sampled)))
         m.rate = (uint32_t)gtk_spin_button_get_value_as_int(GTK_SPIN_BUTTON(f->rate));
     for (unsigned i = 0; i < MEASURE_LISTS; i++) {

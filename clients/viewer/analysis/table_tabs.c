@@ -1,6 +1,8 @@
 /* The tabs that are a table alone: Potential Bugs, the predicted bugs with what their threads did
- * below each, and Critical Path, the code segments on it. */
+ * below each; Critical Path, the code segments on it; and Loops, of programs compiled with
+ * poetcc -profile=loops. */
 #include "clients/connection/finding_text.h"
+#include "clients/connection/loop_tables.h"
 #include "clients/viewer/analysis/tab.h"
 #include "clients/viewer/diagram/path_overlay.h"
 #include "clients/viewer/diagram/viewer.h"
@@ -99,4 +101,32 @@ const struct tab page_path = {
     .empty_text = "Critical path not computed yet.",
     .tooltip = "Code on the critical path",
     .selected = path_tab_on_row_selected,
+};
+
+/* ---- Loops ---- */
+
+/* Makes the table of loops from the edges between basic blocks that the server sent. */
+static void loops_tab_rewrite(struct view *view, struct result_table *t)
+{
+    struct table_names names = {view_metadata(view), view->server_link.sites};
+    struct result_table loops = {0};
+    if (t->problem)
+        return;
+    if (loop_table_make(&loops, &(struct loop_table_options){0}, &names, t)) {
+        result_table_free(t);
+        *t = loops;
+    } else {
+        result_table_free(&loops);
+    }
+}
+
+const struct tab page_loops = {
+    .name = "loops",
+    .title = "Loops",
+    .preset = "edges",
+    .row_kind = "edge",
+    .empty_text =
+        "No loops were counted: they are in programs compiled with poetcc -profile=loops.",
+    .tooltip = "How often each loop was entered and repeated, and its time",
+    .rewrite = loops_tab_rewrite,
 };
