@@ -73,6 +73,8 @@ again xdotool key ctrl+f -- is_so '^focus GtkText ' # the first key may be lost
 by_key "ctrl+f moves the focus to the search of events" ctrl+f '^focus GtkText '
 by_key "Escape there moves it to the diagram, and shows the key findings" Escape "$canvas.* selected none panel Key findings"
 check "Tab reaches a key finding" tab_to '^focus GtkListBoxRow '
+by_key "the next Tab leaves the list of them" Tab '^focus GtkScale '
+check "Tab reaches it again" tab_to '^focus GtkListBoxRow '
 by_key "Enter there selects its event, and gives the focus to the diagram" Return "$canvas.* selected [1-9].* panel Partner"
 check "Tab reaches the buttons for the selected event" tab_to '^focus GtkButton .* selected [1-9].* panel Partner'
 by_key "if these are hidden, the focus goes to the diagram" ctrl+z "$canvas.* selected none panel Key findings"

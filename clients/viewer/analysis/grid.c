@@ -1,4 +1,5 @@
 #include "clients/viewer/analysis/grid.h"
+#include "clients/viewer/diagram/focus.h"
 #include "clients/viewer/state/accessible_name.h"
 
 #include <stdlib.h>
@@ -288,6 +289,7 @@ static void watch_keys(struct grid *g)
     gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE);
     g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), g);
     gtk_widget_add_controller(list_of(g), keys);
+    focus_tab_past_rows(list_of(g));
 }
 
 static void on_destroy(GtkWidget *widget, gpointer data)

@@ -47,3 +47,28 @@ void focus_set_visible(struct view *view, GtkWidget *widget, bool visible)
         focus_leave(view, widget);
     gtk_widget_set_visible(widget, visible);
 }
+
+/* Moves the focus to the next widget outside of the list, forwards or backwards. */
+static gboolean focus_on_tab(GtkWidget *list, GVariant *forwards, gpointer data)
+{
+    (void)data;
+    gtk_widget_set_can_focus(list, FALSE);
+    gboolean moved = gtk_widget_child_focus(GTK_WIDGET(gtk_widget_get_root(list)),
+                                            g_variant_get_boolean(forwards) ? GTK_DIR_TAB_FORWARD
+                                                                            : GTK_DIR_TAB_BACKWARD);
+    gtk_widget_set_can_focus(list, TRUE);
+    return moved;
+}
+
+void focus_tab_past_rows(GtkWidget *list)
+{
+    GtkEventController *keys = gtk_shortcut_controller_new();
+    for (int forwards = 0; forwards < 2; forwards++) {
+        GtkShortcut *tab =
+            gtk_shortcut_new(gtk_keyval_trigger_new(GDK_KEY_Tab, forwards ? 0 : GDK_SHIFT_MASK),
+                             gtk_callback_action_new(focus_on_tab, NULL, NULL));
+        gtk_shortcut_set_arguments(tab, g_variant_new_boolean(forwards != 0));
+        gtk_shortcut_controller_add_shortcut(GTK_SHORTCUT_CONTROLLER(keys), tab);
+    }
+    gtk_widget_add_controller(list, keys);
+}

@@ -22,4 +22,8 @@ void focus_leave(struct view *view, GtkWidget *widget);
 
 void focus_set_visible(struct view *view, GtkWidget *widget, bool visible); /* leaves it first */
 
+/* Makes Tab and Shift+Tab leave a list: GTK has them go to each of its rows, which may be many, and
+ * which the arrow keys go to. */
+void focus_tab_past_rows(GtkWidget *list);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "clients/metadata/event_text.h"
 #include "clients/symbols/symbolizer.h"
+#include "clients/viewer/diagram/focus.h"
 #include "clients/viewer/diagram/go_to.h"
 #include "clients/viewer/diagram/viewer.h"
 #include "clients/viewer/state/accessible_name.h"
@@ -571,6 +572,7 @@ struct event_list *event_list_new(struct view *view, GtkWidget **widget)
     events->model = G_LIST_MODEL(rows);
     events->labels = g_ptr_array_new();
     events->list = gtk_column_view_new(NULL);
+    focus_tab_past_rows(events->list);
     events->sorting = (struct list_sorting){.list = GTK_COLUMN_VIEW(events->list), .hint = hint};
     GtkSorter *sorter = gtk_column_view_get_sorter(GTK_COLUMN_VIEW(events->list));
     GtkSingleSelection *selection = gtk_single_selection_new(

@@ -103,6 +103,7 @@ GtkWidget *row_list_rows(struct view *view)
 {
     GtkWidget *list = gtk_list_box_new();
     gtk_widget_add_controller(list, row_list_keys());
+    focus_tab_past_rows(list);
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(list), GTK_SELECTION_BROWSE);
     g_signal_connect(list, "row-activated", G_CALLBACK(row_list_on_row), view);
     return list;
