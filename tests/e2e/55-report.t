@@ -163,7 +163,7 @@ int main(void)
 C
 traced late
 like "report: the late thread at a barrier" "$(poet report --all late.poet)" \
-    "bottleneck thread: other threads wait mostly for it +T:solver#2 +B:step +T:solver#2 .*solver \(late.c:8\)"
+    "late at barriers: other threads wait for it there, likely load imbalance +T:solver#2 +B:step +T:solver#2 .*solver \(late.c:8\)"
 
 # ---- one page of 80 columns and 40 lines ----
 for run in convoy many dead lost late; do

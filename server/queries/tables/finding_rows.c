@@ -45,6 +45,9 @@ static const struct {
          "shorten the critical section; if the waiter has a higher priority, this is priority "
          "inversion: let the holder run with it (PTHREAD_PRIO_INHERIT)"},
     [FINDING_ROW_BOTTLENECK] = {"bottleneck thread: other threads wait mostly for it", NULL, NULL},
+    [FINDING_ROW_LATE_ARRIVAL] =
+        {"late at barriers: other threads wait for it there, likely load imbalance", NULL,
+         "distribute the work more evenly (OpenMP: schedule(dynamic)), unless it had no CPU"},
     [FINDING_ROW_LATE_SENDER] =
         {"late sender: receivers wait for its messages", NULL,
          "send earlier, or let the receivers work until the message is there"},

@@ -40,6 +40,7 @@ enum finding_row_kind {
     FINDING_ROW_OVERTAKEN,  /* waits in which another thread acquired it more than once */
     FINDING_ROW_PREEMPTED, /* waits for a lock of a holder that was displaced by another thread */
     FINDING_ROW_BOTTLENECK,   /* the thread that other threads mostly wait for */
+    FINDING_ROW_LATE_ARRIVAL, /* the thread that others mostly wait for at barriers */
     FINDING_ROW_LATE_SENDER,   /* the thread that sends what receivers mostly wait for */
     FINDING_ROW_USELESS_WAKEUPS,  /* threads that wait again immediately after each wake-up */
     FINDING_ROW_TIMEOUTS,    /* waits that timed out */

@@ -129,6 +129,9 @@ static void add_keeper(struct finding_rows *h, enum finding_row_kind kind, uint3
 {
     const struct wait_interval *s = &h->view->measured->segments[k->longest];
     const struct wait_record *w = &h->view->measured->waits[s->wait];
+    if (kind == FINDING_ROW_BOTTLENECK &&
+        interval_cache_category(h->view->run, w->begin) == CATEGORY_BARRIER)
+        kind = FINDING_ROW_LATE_ARRIVAL;
     struct table_cell *cells =
         finding_rows_add(h, kind, 1, thread, k->ns, all_ns, table_event(h->view, w->begin));
     if (!cells)
