@@ -206,6 +206,7 @@ void encode_losses(struct encoder *out, const struct losses_message *message)
     encode_u64(out, message->unfollowed);
     encode_u64(out, message->left);
     encode_u64(out, message->left_known);
+    encode_u64(out, message->gone_ns);
 }
 
 bool decode_losses(struct decoder *in, struct losses_message *message)
@@ -215,5 +216,6 @@ bool decode_losses(struct decoder *in, struct losses_message *message)
     message->unfollowed = decode_u64(in);
     message->left = decode_u64(in);
     message->left_known = decode_u64(in);
+    message->gone_ns = decode_u64(in);
     return decoder_finish(in);
 }

@@ -216,6 +216,7 @@ struct losses_message {
     uint64_t waited_ns, dropped, unfollowed;
     /* lost at its end; those of them with known numbers */
     uint64_t left, left_known;
+    uint64_t gone_ns; /* when its connection ended, by the server's wall clock; 0: it has not */
 };
 void encode_losses(struct encoder *out, const struct losses_message *message);
 bool decode_losses(struct decoder *in, struct losses_message *message);

@@ -2,6 +2,7 @@
 #include "server/connections/program_connection.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "server/checkpoint/checkpoint_write.h"
 #include "server/connections/agent_connection.h"
 #include "server/connections/event_server.h"
@@ -21,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct capture_thread *program_connection_lock_capture(const struct connection *peer)
@@ -415,8 +417,10 @@ static void program_connection_report_gap(struct connection *peer, uint64_t left
 {
     const _Atomic uint64_t *figures = peer->program->figures;
     struct encoder gap = {0};
-    encode_losses(&gap,
-                  &(struct losses_message){figures[0], figures[1], figures[2], left, left_known});
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    encode_losses(&gap, &(struct losses_message){figures[0], figures[1], figures[2], left,
+                                                 left_known, timespec_ns(now)});
     program_connection_write_journal(peer, MESSAGE_LOSSES, 0, gap.data, gap.size, true);
     encoder_free(&gap);
 }

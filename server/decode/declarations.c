@@ -176,6 +176,7 @@ static bool read_losses(struct program_session *session, struct decoder *in)
     process->unfollowed = message.unfollowed;
     process->left = message.left;
     process->left_known = message.left_known;
+    process->gone_ns = message.gone_ns;
     return true;
 }
 

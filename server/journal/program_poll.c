@@ -274,7 +274,7 @@ static void note_unfollowed(struct captured_program *program)
         return;
     struct encoder out = {0};
     encode_losses(&out,
-                  &(struct losses_message){program->figures[0], program->figures[1], now, 0, 0});
+                  &(struct losses_message){program->figures[0], program->figures[1], now, 0, 0, 0});
     if (journal_append(program->taking,
                        &(struct chunk){.kind = MESSAGE_LOSSES,
                                        .session = program->session,

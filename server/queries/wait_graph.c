@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "server/run/awaits.h"
+#include "server/run/run_processes.h"
 #include "server/timing/cpu_states.h"
 #include "wire/query_results.h"
 
@@ -28,6 +29,7 @@ struct wait_graph_job {
     struct wait_graph graph;
     enum { COLLECTING, HOLDING, JUDGING, WAKING, PRUNING, CHASING, DONE } stage;
     bool judged; /* hang diagnoses are requested, too */
+    uint64_t last_gone_ns; /* as of run_processes_last_gone_ns() */
     uint32_t at; /* progress of the stage: a line or an index */
     size_t waiter_room, object_room;
     /* Depth-first search along "waits for": */
@@ -52,6 +54,7 @@ static void *wait_graph_begin(struct request_queue *queue, struct decoder *in)
     struct wait_graph_job *job = xcalloc(1, sizeof *job);
     job->judged = judged;
     job->graph.run = queue->run;
+    job->last_gone_ns = run_processes_last_gone_ns(&queue->run->processes);
     job->graph.lines = order_line_count(queue->run->order);
     job->graph.is_thread = xcalloc(job->graph.lines, sizeof *job->graph.is_thread);
     job->graph.waiter_of = xcalloc(job->graph.lines, sizeof *job->graph.waiter_of);
@@ -84,13 +87,15 @@ static bool has_ended(const struct order_event *e, uint32_t thread, const struct
            look->presence == OCCUPANCY_BLOCKED && !look->waits;
 }
 
-/* Returns false for a thread of a process that exited while others run: it acts no more. */
+/* Returns false for a thread of a process that ended while others ran on: it acts no more. */
 static bool wait_graph_is_known(const struct wait_graph_job *job, uint32_t thread)
 {
     const struct run *run = job->graph.run;
     uint32_t process = run_line_at(run, thread)->process;
-    return run->programs.connected == 0 || process >= run->processes.count ||
-           run->processes.items[process].connected;
+    if (process >= run->processes.count)
+        return true;
+    const struct run_process *is = &run->processes.items[process];
+    return run->programs.connected ? is->connected : !run_process_died(is, job->last_gone_ns);
 }
 
 static void add_running(struct wait_graph_job *job, uint32_t thread)

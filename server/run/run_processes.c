@@ -52,6 +52,26 @@ void run_processes_free(struct run_processes *processes)
     free(processes->items);
 }
 
+uint64_t run_processes_last_gone_ns(const struct run_processes *processes)
+{
+    uint64_t last_ns = 0;
+    for (size_t i = 0; i < processes->count; i++) {
+        const struct run_process *p = &processes->items[i];
+        last_ns = p->connected ? UINT64_MAX : p->gone_ns > last_ns ? p->gone_ns : last_ns;
+        if (p->connected)
+            break;
+    }
+    return last_ns;
+}
+
+#define DIED_NS 100000000u /* by how much another process must have outlived one */
+
+bool run_process_died(const struct run_process *process, uint64_t last_ns)
+{
+    return !process->connected && !process->ended && process->gone_ns &&
+           process->gone_ns + DIED_NS < last_ns;
+}
+
 /* ---- creation ---- */
 
 /* (lines are never removed, so each is examined once) */

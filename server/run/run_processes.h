@@ -29,6 +29,7 @@ struct run_process {
     /* events lost with its end; those of them with reported numbers */
     uint64_t left, left_known;
     uint64_t clock_ns, wall_ns; /* one moment on both of its clocks */
+    uint64_t gone_ns; /* when its connection ended, by the wall clock; 0: not known */
     bool connected;
     bool ended; /* it reported that it exits */
     uint32_t next; /* 1 + the program that has its process number since then; 0: none */
@@ -48,6 +49,11 @@ struct run_processes {
  * it. */
 uint32_t run_processes_add(struct run_processes *processes, struct run_process process);
 void run_processes_free(struct run_processes *processes);
+/* Returns when the last one was gone; UINT64_MAX if one is connected. */
+uint64_t run_processes_last_gone_ns(const struct run_processes *processes);
+/* Returns whether a process has ended, though it did not report that, such as one that was killed,
+ * and another one outlived it; last_ns: when the last one was gone. */
+bool run_process_died(const struct run_process *process, uint64_t last_ns);
 
 /* ---- creation: with a message of the thread that forked, or executed another program ---- */
 

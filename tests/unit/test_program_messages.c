@@ -130,7 +130,7 @@ static unsigned put_message(struct encoder *out, unsigned number)
         CASE(14, awaits, 1, 2, 3, 4, 5);
         CASE(15, held, 1, 2, 3, 4);
         CASE(16, rename, 4, text_view_of("name"), 5);
-        CASE(17, losses, 1, 2, 3, 4, 5);
+        CASE(17, losses, 1, 2, 3, 4, 5, 6);
     default:
         return 0;
 #undef CASE

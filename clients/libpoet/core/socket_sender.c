@@ -130,7 +130,8 @@ static void socket_sender_send_counts(uint64_t dropped_now)
     uint8_t message[NOTE_BYTES];
     struct encoder out = {.data = message, .room = sizeof message};
     encoder_begin_message(&out, MESSAGE_LOSSES);
-    encode_losses(&out, &(struct losses_message){all.waited_ns, all.dropped, all.unfollowed, 0, 0});
+    encode_losses(&out,
+                  &(struct losses_message){all.waited_ns, all.dropped, all.unfollowed, 0, 0, 0});
     encoder_end_message(&out);
     if (server_send(&out, mine))
         reported = all;
