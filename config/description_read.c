@@ -49,7 +49,7 @@ static void read_kind(struct description_reader *reader, const config_setting_t 
         "name letter title color shared holds_threads visible sort_by_name "
         "show_location number_duplicates named_by_constructor category "
         "trace_in_libraries inherited opened_by_name kernel_wakes launcher_started "
-        "remote");
+        "remote members");
     const char *name = description_get_text(reader, s, "name", true);
     struct target_line_type *kind = find_kind(target, name ? name : "");
     if (kind && kind->part == reader->part)
@@ -71,6 +71,7 @@ static void read_kind(struct description_reader *reader, const config_setting_t 
     description_get_bool(reader, s, "trace_in_libraries", &kind->everywhere);
     description_get_bool(reader, s, "inherited", &kind->inherited);
     description_get_bool(reader, s, "opened_by_name", &kind->by_name);
+    description_get_bool(reader, s, "members", &kind->members);
     description_get_bool(reader, s, "kernel_wakes", &kind->by_kernel);
     description_get_bool(reader, s, "launcher_started", &kind->launched);
     description_get_bool(reader, s, "remote", &kind->remote);
@@ -129,7 +130,7 @@ static void read_rules(struct description_reader *reader, const config_setting_t
     static const char *const owners[] = {"acting_thread", "own_thread", NULL};
     static const char *const roles[] = {"none",          "request",     "destroy",     "reuse",
                                         "handler_begin", "handler_end", "signal_mask", "violation",
-                                        "begin_process", NULL};
+                                        "begin_process", "leave",       NULL};
     description_get_bool(reader, s, "opens", &event->opens);
     description_get_bool(reader, s, "closes", &event->closes);
     read_waits(reader, s, event);

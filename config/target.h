@@ -54,7 +54,8 @@ enum target_role {
     ROLE_HANDLER_END, /* until this one */
     ROLE_SIGNAL_MASK, /* the signals that its thread blocks change */
     ROLE_VIOLATION, /* the program breaks a rule, which its annotation names: a finding */
-    ROLE_BEGIN_PROCESS /* the message with which another process, or program, begins */
+    ROLE_BEGIN_PROCESS, /* the message with which another process, or program, begins */
+    ROLE_LEAVE /* its process arrives at no line of a group any more */
 };
 
 /* The class of a wait: how far back the search for its cause goes. */
@@ -81,6 +82,7 @@ struct target_line_type {
      * requested */
     bool everywhere;
     bool inherited; /* only processes that inherit such an object from its creator can use it */
+    bool members; /* it stands for the processes that declare it, and that arrive there together */
     bool by_name; /* any process can open such an object by its name */
     bool by_kernel; /* the kernel may wake its waiters, too, at the end of an asynchronous call */
     /* a program that need not be in the trace starts several at once; identified by their names */

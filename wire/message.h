@@ -41,7 +41,7 @@
     M(12, LOSSES) /* time that a program waited; events dropped or untraced */            \
     M(13, DESCRIBE) /* the name of one more environment */                                \
     M(14, OBJECT)   /* the id of a line's object, known later than the line */            \
-    M(15, PARTICIPANTS) /* number of threads that a line's barrier waits for */           \
+    M(15, PARTICIPANTS) /* number of threads, or processes, that meet at a line */         \
     M(16, KIND)   /* a line is of another kind than it was opened as */                   \
     M(17, UNTRACED) /* why events may be ordered by untraced synchronization */           \
     M(18, SENT)   /* whether all recorded events were sent */                             \

@@ -53,6 +53,8 @@ enum hold_kind {
      * of which the event is */
     HOLD_MUTEX,
     HOLD_DELETED, /* deleted the object that is awaited; it may be about to wake the waiters */
+    HOLD_MEMBER, /* belongs to the group, and has not arrived at its collective call */
+    HOLD_LEFT, /* never will: it left all groups with that event */
     HOLD_KINDS
 };
 

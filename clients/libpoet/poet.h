@@ -244,6 +244,10 @@ void poet_wait_end_at(poet_line_t awaited, const void *site);
 int poet_identity(poet_line_t line, uint64_t identity[2]);
 poet_line_t poet_line_by_identity(const char *kind, const char *name, const uint64_t identity[2]);
 
+/* Says that `count` processes, of which this is one, take part in calls at a line of another
+ * process's, such as those of a group. */
+void poet_participants(poet_line_t line, uint32_t count);
+
 /* Returns a line that all processes of the run on this machine share, found by its key,
  * as a synchronization object: each may record events on it, and its critical sections
  * may overlap (POET_SHARED). Returns 0 if no memory can be shared. */

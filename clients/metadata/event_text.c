@@ -159,6 +159,8 @@ static const struct hold_words {
                    ", which are not in the child", NULL, "idle in the parent since"},
     [HOLD_MUTEX] = {"mutex", "held by", "", NULL, "acquired at"},
     [HOLD_DELETED] = {"deleted", "deleted by", "", NULL, "at"},
+    [HOLD_MEMBER] = {"member", "at which", " has not arrived", NULL, ""},
+    [HOLD_LEFT] = {"left", "at which", " will not arrive", NULL, "it left at"},
     [HOLD_READER] = {"reader", "which only", " can read", "read by", "last read at"},
     [HOLD_WRITER] = {"writer", "which only", " can write", "written by", "last written at"},
 };
@@ -270,7 +272,9 @@ char *deadlock_edge_text(const struct trace_metadata *book, const struct cycle_i
     char *handler = handler_text(book, wait);
     hang_text_begin(&s);
     fprintf(s.f, "%s ", metadata_label(book, step->thread));
-    fprintf(s.f, "%s ", wait && (w->others || *lock) ? wait_text(book, wait).does : "waits for");
+    fprintf(s.f, "%s ",
+            wait && (w->others || *lock || step->how == HOLD_MEMBER) ? wait_text(book, wait).does
+                                                                     : "waits for");
     if (held) {
         fputs(awaited_text(book, step->about, step->how), s.f);
         if (*lock)

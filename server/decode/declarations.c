@@ -257,6 +257,7 @@ static bool read_participants(struct program_session *session, struct decoder *i
     if (!line)
         return false;
     run_lines_set_participants(&session->run->lines, line, message.count);
+    run_lines_add_member(&session->run->lines, line, session->process);
     session->run->generation++;
     return true;
 }

@@ -81,9 +81,10 @@ static bool hang_diagnosis_holders_resume(const struct hang_diagnosis *v, const 
     unsigned going = 0;
     for (uint32_t i = 0; i < object->count; i++) {
         uint32_t holder = v->graph->holders[object->first + i].thread;
-        if (v->graph->holders[object->first + i].how == HOLD_DELETED)
+        unsigned kind = v->graph->holders[object->first + i].how;
+        if (kind == HOLD_DELETED)
             return true;
-        if (v->graph->holders[object->first + i].how == HOLD_AT_FORK && !w->at_exit)
+        if ((kind == HOLD_AT_FORK || kind == HOLD_LEFT) && !w->at_exit)
             continue;
         going += w->at_exit ? hang_diagnosis_resumes_at_exit(v, holder, how)
                             : hang_diagnosis_thread_resumes(v, holder, how);
@@ -187,6 +188,14 @@ static bool hang_diagnosis_may_outsider_wake(const struct hang_diagnosis *v, con
     return named || hang_diagnosis_may_outsider_inherit(v, w);
 }
 
+/* Returns whether it waits for members of a group that have not arrived. */
+static bool hang_diagnosis_awaits_members(const struct hang_diagnosis *v, const struct waiter *w)
+{
+    const struct wait_graph_object *object = &v->graph->objects[w->object];
+    unsigned how = object->count ? v->graph->holders[object->first].how : HOLD_LOCK;
+    return how == HOLD_MEMBER || how == HOLD_LEFT;
+}
+
 /* Returns whether a wait at a futex ends: the thread that runs the task of its future resumes, or
  * else any thread does, which may wake it. */
 static bool hang_diagnosis_futex_resumes(const struct hang_diagnosis *v, const struct waiter *w,
@@ -213,8 +222,10 @@ static bool hang_diagnosis_resumes(const struct hang_diagnosis *v, const struct 
     }
     if (w->look->awaits_child)
         return hang_diagnosis_child_resumes(v, w, how);
-    if (w->look->timed || !w->about || w->about > g->lines)
+    if (w->look->timed || w->arriving || !w->about || w->about > g->lines)
         return true;
+    if (hang_diagnosis_awaits_members(v, w))
+        return hang_diagnosis_holders_resume(v, w, how);
     if (waker_search_needs_waking(&v->wakers, w))
         return w->at_exit || hang_diagnosis_may_outsider_wake(v, w) ||
                hang_diagnosis_is_woken(v, w, how);

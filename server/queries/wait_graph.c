@@ -7,6 +7,7 @@
 
 #include "server/queries/event_answer.h"
 #include "server/queries/futex_waits.h"
+#include "server/queries/group_members.h"
 #include "server/queries/hang_diagnosis.h"
 #include "server/queries/referenced_lines.h"
 #include "server/queries/request_queue.h"
@@ -247,23 +248,26 @@ static void note_object(struct wait_graph_job *job, struct waiter *w)
 {
     struct wait_graph *g = &job->graph;
     uint32_t line = w->about && w->about <= g->lines ? w->about : 0;
+    w->arriving = group_members_are_sending(g, w);
     if (line && g->object_of[line - 1]) {
         w->object = g->object_of[line - 1] - 1;
         return;
     }
     struct wait_graph_object object = {.first = (uint32_t)g->holder_count};
-    if (line)
+    if (group_members_are_of(g, line))
+        group_members_add(g, &object, w);
+    else if (line)
         wait_holders_find(g, &object, w);
     g->objects =
         array_reserve(g->objects, &job->object_room, g->object_count + 1, sizeof *g->objects);
     g->objects[g->object_count++] = object;
-    if (line)
+    if (line && !group_members_are_of(g, line))
         g->object_of[line - 1] = (uint32_t)g->object_count;
     w->object = (uint32_t)g->object_count - 1;
 }
 
-/* Returns whether a waiter will never resume, unless a process that is not traced opens an object by
- * its name. */
+/* Returns whether a waiter will never resume, unless a process that is not traced opens an object
+ * by its name. */
 static bool wait_graph_is_blocked(const struct wait_graph_job *job, const struct waiter *w)
 {
     return w->fate == OUTCOME_NEVER ||
@@ -294,7 +298,7 @@ static uint32_t wait_graph_blocker(const struct wait_graph *g, const struct wait
     const struct wait_graph_object *object = &g->objects[w->object];
     if (w->ahead.how == HOLD_MUTEX && i-- == 0)
         return w->ahead.thread;
-    if (w->look->timed)
+    if (w->look->timed || w->arriving)
         return 0;
     if (w->about && w->about <= g->lines && g->is_thread[w->about - 1] && !w->own)
         return i == 0 ? w->about : 0;

@@ -28,6 +28,7 @@ struct waiter {
     bool futex, lock;
     /* since time_ns it waits for descriptors that only threads of its process make ready */
     bool polls;
+    bool arriving; /* what it waits for may be on its way to it */
     unsigned reach; /* which processes can use what it waits at: as of run_lines_reach() */
 };
 

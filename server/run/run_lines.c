@@ -195,6 +195,7 @@ void run_lines_free(struct run_lines *lines)
     }
     free(lines->pages);
     map_free(&lines->participants);
+    map_free(&lines->members);
     map_free(&lines->reach);
 }
 
@@ -207,6 +208,28 @@ void run_lines_set_participants(struct run_lines *lines, uint32_t line, uint32_t
 uint32_t run_lines_participants(const struct run_lines *lines, uint32_t line)
 {
     return (uint32_t)(uintptr_t)map_get(&lines->participants, line, 0);
+}
+
+#define MEMBER_IS (UINT64_C(1) << 32)
+
+void run_lines_add_member(struct run_lines *lines, uint32_t line, uint32_t process)
+{
+    uintptr_t count = run_lines_member_count(lines, line);
+    if (map_get(&lines->members, line, MEMBER_IS + process))
+        return;
+    map_put(&lines->members, line, MEMBER_IS + process, (void *)(uintptr_t)1);
+    map_put(&lines->members, line, 1 + count, (void *)((uintptr_t)process + 1));
+    map_put(&lines->members, line, 0, (void *)(count + 1));
+}
+
+uint32_t run_lines_member_count(const struct run_lines *lines, uint32_t line)
+{
+    return (uint32_t)(uintptr_t)map_get(&lines->members, line, 0);
+}
+
+uint32_t run_lines_member(const struct run_lines *lines, uint32_t line, uint32_t index)
+{
+    return (uint32_t)(uintptr_t)map_get(&lines->members, line, 1 + (uint64_t)index) - 1;
 }
 
 void run_lines_add_reach(struct run_lines *lines, uint32_t line, unsigned reach)

@@ -40,6 +40,9 @@ struct run_lines {
     uint32_t count;
     size_t room; /* of pages */
     struct map participants; /* line -> number of threads that its barrier waits for */
+    /* line, 0 -> number of processes that reported it; line, 1 + index -> 1 + process; line,
+     * MEMBER_IS + process -> 1 */
+    struct map members;
     struct map reach; /* line of an object that other processes can use -> LINE_ flags */
 };
 
@@ -57,6 +60,10 @@ void run_lines_free(struct run_lines *lines);
 /* The number of threads that wait for each other at a line's barrier; 0: not known. */
 void run_lines_set_participants(struct run_lines *lines, uint32_t line, uint32_t count);
 uint32_t run_lines_participants(const struct run_lines *lines, uint32_t line);
+/* The processes that reported so, by index. */
+void run_lines_add_member(struct run_lines *lines, uint32_t line, uint32_t process);
+uint32_t run_lines_member_count(const struct run_lines *lines, uint32_t line);
+uint32_t run_lines_member(const struct run_lines *lines, uint32_t line, uint32_t index);
 /* Reach of a line's object, the other processes that can use it: LINE_ flags
  * (wire/program_messages.h), 0: none; and whether several of the run do. */
 #define REACH_BY_SEVERAL 0x80u

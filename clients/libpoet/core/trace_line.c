@@ -102,6 +102,17 @@ void poet_line_kind(poet_line_t line, const char *kind, const char *name)
         replay_hook_thread_named(t, name);
 }
 
+void poet_participants(poet_line_t line, uint32_t count)
+{
+    struct traced_thread *t = line ? thread_recording() : NULL;
+    uint8_t bytes[8];
+    struct encoder body = {.data = bytes, .room = sizeof bytes};
+    if (!t)
+        return;
+    encode_participants(&body, &(struct participants_message){line, count});
+    message_queue_send(t, MESSAGE_PARTICIPANTS, &body);
+}
+
 void poet_set_name(const char *name)
 {
     struct traced_thread *t = thread_recording();

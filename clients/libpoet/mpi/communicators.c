@@ -157,6 +157,8 @@ static void communicator_add(MPI_Comm handle, uint64_t seed, const char *name)
         c->whole &= rank_traced(c->peers[i]);
     c->line =
         poet_line_by_identity("communicator", name, (const uint64_t[]){c->id, 0x706f65742e6d7069u});
+    if (c->line && !inter)
+        poet_participants(c->line, (uint32_t)c->size);
     PMPI_Comm_set_attr(handle, keyval, c);
 }
 
