@@ -22,6 +22,9 @@
  * there: recorded once of a call site. */
 #define TEXT_UNCHECKED "no test before it"
 
+/* The text of a wait at an object of the kernel: this, and the state of the object then. */
+#define TEXT_OF_OBJECT "when the wait began: "
+
 /* The text of the destruction of an object that a thread holds, or at which one waits. */
 #define TEXT_IN_USE "in use"
 

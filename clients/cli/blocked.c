@@ -95,6 +95,8 @@ static void blocked_print_wait(const struct blocked_report *r, const struct wait
     free(handler);
     if (destructor_text(w))
         printf("    %s\n", destructor_text(w));
+    if (object_state_text(w))
+        printf("    %s\n", object_state_text(w));
     const struct wait_info *of = wait_list_awaited(r->waits, w);
     if (of && of != w) {
         char *itself = transitive_wait_text(r->book, of);

@@ -238,6 +238,11 @@ const char *destructor_text(const struct wait_info *wait)
     return hang_text_annotation(wait, TEXT_IN_CLOSE);
 }
 
+const char *object_state_text(const struct wait_info *wait)
+{
+    return hang_text_annotation(wait, TEXT_OF_OBJECT);
+}
+
 const char *awaited_text(const struct trace_metadata *book, uint32_t about, unsigned how)
 {
     const char *awaited = how < HOLD_KINDS ? hold_words[how].awaited : NULL;
@@ -376,7 +381,7 @@ const char *uncertainty_sentence(unsigned doubt) { return uncertainty_find(doubt
 static bool hang_text_is_communication(const struct trace_metadata *book, uint32_t about)
 {
     const struct target_line_type *kind = metadata_line_type(book, about);
-    return kind && kind->everywhere;
+    return kind && kind->everywhere && kind->category != CATEGORY_SEMAPHORE;
 }
 
 /* Returns whether the waiters wake each other, so that all have to arrive, as at a barrier. */

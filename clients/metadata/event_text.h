@@ -47,6 +47,9 @@ char *handler_text(const struct trace_metadata *book, const struct wait_info *wa
 /* Returns "in dlclose(plugin.so)" if the thread waits in a destructor of a library, else NULL.  The
  * wait owns it. */
 const char *destructor_text(const struct wait_info *wait);
+/* Returns "when the wait began: value 0, 1 needed" if the state of what a thread waits for was
+ * recorded, else NULL.  The wait owns it. */
+const char *object_state_text(const struct wait_info *wait);
 /* Returns the name of what a thread waits for, by an enum hold_kind if that is not a line; "" if it
  * is not known. */
 const char *awaited_text(const struct trace_metadata *book, uint32_t about, unsigned how);

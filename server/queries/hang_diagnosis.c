@@ -351,7 +351,8 @@ bool hang_diagnosis_candidate(const struct hang_diagnosis *v, size_t waiter, uns
     const struct waker_subject *s = waker_search_subject(&v->wakers, w);
     if (w->look->awaits_child)
         return hang_diagnosis_child(v, w, i, holder);
-    if (!s || !waker_search_is_communication(&v->wakers, w))
+    if (!s || !waker_search_is_communication(&v->wakers, w) ||
+        w->look->category == CATEGORY_SEMAPHORE)
         return false;
     *holder =
         (struct holder_info){.how = w->look->category == CATEGORY_SEND ? HOLD_READER : HOLD_WRITER};

@@ -167,6 +167,8 @@ struct unit_user {
     bool posted; /* the earliest event examined */
     bool holds;
     uint64_t acquired; /* number of the last event by which it acquired a unit */
+    uint64_t first; /* number of the earliest event examined */
+    bool acquires; /* one of its events does */
 };
 
 static struct unit_user *wait_holder_unit_user(struct unit_user *users, unsigned *count,
@@ -208,7 +210,22 @@ static bool wait_holder_add_unit_event(const struct run *run, const struct waite
     user->acquired = acquires && !user->acquired ? e->number : user->acquired;
     *posts |= post;
     user->posted = post;
+    user->first = e->number;
+    user->acquires |= acquires;
     return true;
+}
+
+/* Returns whether a thread that posted first set the initial value: no unit was acquired before,
+ * and it acquires them, too, or waits for one. */
+static bool wait_holder_initializes(const struct wait_graph *g, const struct waiter *w,
+                                    const struct unit_user *users, unsigned count,
+                                    const struct unit_user *user)
+{
+    uint32_t waiter = user->thread <= g->lines ? g->waiter_of[user->thread - 1] : 0;
+    bool uses = user->acquires || (waiter && g->waiters[waiter - 1].about == w->about);
+    for (unsigned i = 0; i < count; i++)
+        uses &= &users[i] == user || users[i].first > user->first;
+    return uses;
 }
 
 /* If each thread posts only what it has acquired, the semaphore is used as a lock, and those that
@@ -230,7 +247,8 @@ static void wait_holders_add_units(struct wait_graph *g, struct wait_graph_objec
             lock = wait_holder_add_unit_event(g->run, w, &e, users, &count, &posts);
     }
     for (unsigned i = 0; i < count; i++)
-        lock &= least > first || !users[i].posted;
+        lock &= least > first || !users[i].posted ||
+                wait_holder_initializes(g, w, users, count, &users[i]);
     for (unsigned i = 0; lock && i < count; i++)
         if (users[i].holds && (posts || users[i].thread != w->thread))
             wait_graph_add_holder(g, object,

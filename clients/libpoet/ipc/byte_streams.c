@@ -74,6 +74,12 @@ void stream_open(uint64_t key, bool empty)
                                     __ATOMIC_SEQ_CST);
 }
 
+poet_line_t stream_fifo_line(uint64_t key, const char *path)
+{
+    struct ipc_stream s = stream_map_counters(key, true);
+    return s.key ? ipc_event_line(IPC_OBJECT_FIFO, s.key, path) : 0;
+}
+
 void stream_never(uint64_t key)
 {
     uint64_t *flags = poet_counter(key_mix(key, 1), true);

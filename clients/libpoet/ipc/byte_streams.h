@@ -40,6 +40,8 @@ struct ipc_stream stream_find(uint64_t key);
 /* Begins again. kind: STREAM_PIPE, STREAM_PAIR, STREAM_CONNECTION, or 0. */
 void stream_make(uint64_t key, uint64_t kind);
 void stream_open(uint64_t key, bool empty); /* Begins a FIFO, if it has not, and is empty. */
+/* Returns the line of a FIFO, which may not have been opened yet. */
+poet_line_t stream_fifo_line(uint64_t key, const char *path);
 void stream_never(uint64_t key); /* It is used, but was not traced from its beginning. */
 /* Begins a call on the stream. Returns false if it is not traced. */
 bool stream_enter(struct ipc_stream *stream, uint64_t side);

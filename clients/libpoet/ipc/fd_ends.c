@@ -282,6 +282,36 @@ void fd_end_fifo(int fd)
     poet_untraced("opening a FIFO, which blocks until both ends are open");
 }
 
+void fd_end_begin_opening(struct fifo_opening *o, int at, const char *path, int flags,
+                          const void *site)
+{
+    struct stat st;
+    bool writes = (flags & O_ACCMODE) == O_WRONLY;
+    *o = (struct fifo_opening){.site = site};
+    if (flags & (O_NONBLOCK | O_PATH | O_DIRECTORY) || (flags & O_ACCMODE) == O_RDWR || !path ||
+        !ipc_entry_is_traced(site) || !ipc_entry_is_own_process())
+        return;
+    int saved = errno;
+    ipc_inside_library = true;
+    if (fstatat(at, path, &st, 0) == 0 && S_ISFIFO(st.st_mode) && poet_current_line())
+        o->line = stream_fifo_line(key_mix(key_mix(PIPE, st.st_dev), st.st_ino), path);
+    if (o->line) {
+        o->type = event_type(writes ? OPEN_WRITING : OPEN_READING);
+        ipc_event_about(writes ? OPEN_WRITING : OPEN_READING, o->line, 0, site);
+        poet_wait_begin(o->type);
+    }
+    ipc_inside_library = false;
+    errno = saved;
+}
+
+void fd_end_end_opening(const struct fifo_opening *o, int fd)
+{
+    if (!o->line)
+        return;
+    poet_wait_done(o->type);
+    ipc_event_about(fd >= 0 ? OPENED : WOKEN, o->line, 0, o->site);
+}
+
 void fd_end_socketpair(const int fds[2])
 {
     uint64_t cookies[2];

@@ -23,6 +23,15 @@ struct fd_end fd_end_of_status(int fd, const struct stat *st, bool out); /* For 
 /* Returns whether closing it may be the end of a stream. */
 bool fd_end_writes(int fd, const struct stat *st);
 void fd_end_pipe(const int fds[2]);
+/* An open of a FIFO that waits for the other end. */
+struct fifo_opening {
+    poet_line_t line; /* 0: it is another file, or the call does not wait */
+    poet_type_t type;
+    const void *site;
+};
+void fd_end_begin_opening(struct fifo_opening *opening, int at, const char *path, int flags,
+                          const void *site);
+void fd_end_end_opening(const struct fifo_opening *opening, int fd);
 void fd_end_fifo(int fd); /* Called when a file was opened, which may be a FIFO. */
 void fd_end_socketpair(const int fds[2]);
 void fd_end_listen(int fd);

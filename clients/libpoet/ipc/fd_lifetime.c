@@ -121,12 +121,17 @@ API int eventfd(unsigned value, int flags)
 
 /* ---- FIFOs ---- */
 
-static int fd_creation_opened(int fd, bool look)
+static int fd_creation_opened(const struct fifo_opening *opening, int fd)
 {
-    if (fd >= 0 && look)
-        QUIETLY(fd_end_fifo(fd));
+    if (opening->line || (fd >= 0 && ipc_entry_is_traced(opening->site)))
+        QUIETLY(fd_end_end_opening(opening, fd); if (fd >= 0) fd_end_fifo(fd));
     return fd;
 }
+
+#define OPEN(at, path, flags, call)                                                                \
+    struct fifo_opening opening;                                                                   \
+    fd_end_begin_opening(&opening, at, path, flags, SITE);                                         \
+    return fd_creation_opened(&opening, call)
 
 #define MODE(mode, flags)                                                                          \
     mode_t mode = 0;                                                                               \
@@ -140,28 +145,28 @@ API int open(const char *path, int flags, ...)
 {
     MODE(mode, flags);
     find_open();
-    return fd_creation_opened(real_open(path, flags, mode), ipc_entry_is_traced(SITE));
+    OPEN(AT_FDCWD, path, flags, real_open(path, flags, mode));
 }
 
 API int open64(const char *path, int flags, ...)
 {
     MODE(mode, flags);
     find_open64();
-    return fd_creation_opened(real_open64(path, flags, mode), ipc_entry_is_traced(SITE));
+    OPEN(AT_FDCWD, path, flags, real_open64(path, flags, mode));
 }
 
 API int openat(int at, const char *path, int flags, ...)
 {
     MODE(mode, flags);
     find_openat();
-    return fd_creation_opened(real_openat(at, path, flags, mode), ipc_entry_is_traced(SITE));
+    OPEN(at, path, flags, real_openat(at, path, flags, mode));
 }
 
 API int openat64(int at, const char *path, int flags, ...)
 {
     MODE(mode, flags);
     find_openat64();
-    return fd_creation_opened(real_openat64(at, path, flags, mode), ipc_entry_is_traced(SITE));
+    OPEN(at, path, flags, real_openat64(at, path, flags, mode));
 }
 
 /* Names used by compilers with -D_FORTIFY_SOURCE. */
@@ -169,13 +174,13 @@ API int __open_2(const char *path, int flags);
 API int __open_2(const char *path, int flags)
 {
     find_open();
-    return fd_creation_opened(real_open(path, flags), ipc_entry_is_traced(SITE));
+    OPEN(AT_FDCWD, path, flags, real_open(path, flags));
 }
 API int __open64_2(const char *path, int flags);
 API int __open64_2(const char *path, int flags)
 {
     find_open64();
-    return fd_creation_opened(real_open64(path, flags), ipc_entry_is_traced(SITE));
+    OPEN(AT_FDCWD, path, flags, real_open64(path, flags));
 }
 
 /* Reads and writes by stdio are not traced. */

@@ -18,6 +18,13 @@ static const struct {
     [EMPTY] = {"empty", {0}},
     [TIMED_FULL] = {"timed_full", {0}},
     [TIMED_EMPTY] = {"timed_empty", {0}},
+    [OPEN_READING] = {"open_reading", {0}},
+    [OPEN_WRITING] = {"open_writing", {0}},
+    [OPENED] = {"opened", {0}},
+    [UNITS_WAIT] = {"units_wait", {0}},
+    [ZERO_WAIT] = {"zero_wait", {0}},
+    [TIMED_UNITS_WAIT] = {"timed_units_wait", {0}},
+    [TIMED_ZERO_WAIT] = {"timed_zero_wait", {0}},
     [WOKEN] = {"woken", {0}},
     [READABLE] = {"readable", {0}},
     [SHUT] = {"shut", {0}},
@@ -68,6 +75,7 @@ static const struct {
              [IPC_OBJECT_QUEUE] = {"queue", false},
              [IPC_OBJECT_UNLINKED_QUEUE] = {"unlinked_queue", false},
              [IPC_OBJECT_EVENTFD] = {"eventfd", true},
+             [IPC_OBJECT_SYSV_SEMAPHORE] = {"sysv_semaphore", true},
              [IPC_OBJECT_FILE_LOCK] = {"filelock", true}};
 
 #define KNOWN 256u
@@ -135,14 +143,20 @@ poet_line_t ipc_event_line_remote(const uint64_t identity[2])
 
 /* ---- events ---- */
 
-void ipc_event_about(enum ipc_event event, poet_line_t about, unsigned doubt, const void *site)
+/* Returns whether the thread may have to wait after the event. */
+static bool ipc_event_waits(enum ipc_event event)
 {
-    bool waits = event == FULL || event == EMPTY || event == TIMED_FULL || event == TIMED_EMPTY ||
-                 event == ASK;
-    poet_record(&(poet_record_t){.type = event_type(event),
-                                 .about = about,
-                                 .flags = doubt | (waits ? POET_WAITS : 0),
-                                 .site = site});
+    return event == ASK || (event >= FULL && event <= TIMED_EMPTY) || event == OPEN_READING ||
+           event == OPEN_WRITING || (event >= UNITS_WAIT && event <= TIMED_ZERO_WAIT);
+}
+
+poet_event_t ipc_event_about(enum ipc_event event, poet_line_t about, unsigned doubt,
+                             const void *site)
+{
+    return poet_record(&(poet_record_t){.type = event_type(event),
+                                        .about = about,
+                                        .flags = doubt | (ipc_event_waits(event) ? POET_WAITS : 0),
+                                        .site = site});
 }
 
 void ipc_event_pair(enum ipc_event here, enum ipc_event there, poet_line_t line, unsigned doubt,

@@ -17,6 +17,13 @@ enum ipc_event {
     EMPTY,
     TIMED_FULL,
     TIMED_EMPTY, /* the call has a timeout */
+    OPEN_READING,
+    OPEN_WRITING, /* a FIFO */
+    OPENED,
+    UNITS_WAIT,
+    ZERO_WAIT, /* System V semaphores */
+    TIMED_UNITS_WAIT,
+    TIMED_ZERO_WAIT,
     WOKEN,
     READABLE,
     SHUT,
@@ -50,6 +57,7 @@ enum ipc_object_kind {
     IPC_OBJECT_QUEUE,
     IPC_OBJECT_UNLINKED_QUEUE, /* no process can open it */
     IPC_OBJECT_EVENTFD,
+    IPC_OBJECT_SYSV_SEMAPHORE,
     IPC_OBJECT_FILE_LOCK
 };
 
@@ -60,7 +68,8 @@ poet_line_t ipc_event_line(enum ipc_object_kind kind, uint64_t key, const char *
 poet_line_t ipc_event_line_known(uint64_t key);
 /* Returns the line of a thread, possibly of another process. */
 poet_line_t ipc_event_line_remote(const uint64_t identity[2]);
-void ipc_event_about(enum ipc_event event, poet_line_t about, unsigned doubt, const void *site);
+poet_event_t ipc_event_about(enum ipc_event event, poet_line_t about, unsigned doubt,
+                             const void *site);
 void ipc_event_pair(enum ipc_event here, enum ipc_event there, poet_line_t line, unsigned doubt,
                     const void *site);
 void ipc_event_forked(void);

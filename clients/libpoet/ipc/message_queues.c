@@ -1,6 +1,7 @@
-/* POSIX message queues: a message is received after it was sent. It is identified by its priority
- * and text: a list of recent ones, in memory that the processes share, says which are in the queue.
- * If two equal ones are in it, the receive is uncertain. */
+/* Message queues, of POSIX and of System V: a message is received after it was sent. It is
+ * identified by its priority (or type) and text: a list of recent ones, in memory that the
+ * processes share, says which are in the queue. If two equal ones are in it, the receive is
+ * uncertain. */
 #define _GNU_SOURCE
 #include "clients/libpoet/ipc/ipc_tracer.h"
 
@@ -8,6 +9,7 @@
 #include "clients/libpoet/poet.h"
 #include "clients/libpoet/ipc/ipc_entries.h"
 #include "clients/libpoet/ipc/ipc_events.h"
+#include "wire/annotation_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +21,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
@@ -30,15 +34,19 @@ REAL(ssize_t, mq_receive, (mqd_t, char *, size_t, unsigned *))
 REAL(ssize_t, mq_timedreceive, (mqd_t, char *, size_t, unsigned *, const struct timespec *))
 REAL(int, mq_notify, (mqd_t, const struct sigevent *))
 
-enum { QUEUE = 0x6d71, NEXT, PLACES };
+REAL(int, msgsnd, (int, const void *, size_t, int))
+REAL(ssize_t, msgrcv, (int, void *, size_t, long, int))
+
+enum { QUEUE = 0x6d71, NEXT, PLACES, SYSV_QUEUE };
 #define MOST 64u /* messages that are in the queue at the same time */
+#define SYSV_BYTES_MOST 65536u /* of a message that is recorded */
 
 struct mqueue {
     uint64_t key;
     uint64_t *sent; /* serial numbers given */
     const void *site;
-    mqd_t descriptor;
-    bool unlinked;
+    int descriptor; /* of System V: its id */
+    bool sysv, unlinked;
     bool waits;
 };
 
@@ -51,7 +59,11 @@ static poet_line_t mqueue_line(const struct mqueue *q)
     poet_line_t line = ipc_event_line_known(q->key);
     if (line)
         return line;
-    snprintf(link, sizeof link, "/proc/self/fd/%d", (int)q->descriptor);
+    if (q->sysv) {
+        snprintf(name, sizeof name, "System V queue %d", q->descriptor);
+        return ipc_event_line(IPC_OBJECT_QUEUE, q->key, name);
+    }
+    snprintf(link, sizeof link, "/proc/self/fd/%d", q->descriptor);
     ssize_t n = readlink(link, name, sizeof name - 1);
     name[n > 0 ? n : 0] = 0;
     char *deleted = strstr(name, DELETED);
@@ -100,6 +112,48 @@ static void mqueue_begin(struct mqueue *q, mqd_t mqd, short events, bool timed, 
     errno = saved;
 }
 
+/* Returns whether a call of System V may have to wait: for a message of its type, or for space. */
+static bool mqueue_sysv_waits(const struct msqid_ds *is, bool writes, size_t bytes, long type)
+{
+    return writes ? is->__msg_cbytes + bytes > is->msg_qbytes || is->msg_qnum >= is->msg_qbytes
+                  : is->msg_qnum == 0 || type != 0;
+}
+
+static void mqueue_annotate_sysv(poet_event_t event, const struct msqid_ds *is, long type)
+{
+    unsigned long count = is->msg_qnum;
+    const char *many = count == 1 ? "" : "s";
+    if (type > 0)
+        poet_annotate(event, TEXT_OF_OBJECT "%lu message%s, one of type %ld needed", count, many,
+                      type);
+    else
+        poet_annotate(event, TEXT_OF_OBJECT "%lu message%s", count, many);
+}
+
+/* writes: then `bytes` counts, else the type */
+static void mqueue_begin_sysv(struct mqueue *q, int id, bool writes, size_t bytes, long type,
+                              int flags, const void *site)
+{
+    struct msqid_ds is;
+    *q = (struct mqueue){.site = site, .descriptor = id, .sysv = true};
+    if (!ipc_entry_is_traced(site) || !ipc_entry_is_own_process() || bytes > SYSV_BYTES_MOST ||
+        flags & MSG_COPY)
+        return;
+    int saved = errno;
+    ipc_inside_library = true;
+    q->key = key_mix(SYSV_QUEUE ^ poet_host_id(), (uint64_t)(unsigned)id);
+    q->sent = poet_counter(key_mix(q->key, NEXT), true);
+    q->waits = q->sent && !(flags & IPC_NOWAIT) && msgctl(id, IPC_STAT, &is) == 0 &&
+               mqueue_sysv_waits(&is, writes, bytes, type);
+    if (q->waits && writes)
+        poet_untraced("a write that blocked until a reader made room");
+    if (q->waits)
+        mqueue_annotate_sysv(ipc_event_about(writes ? FULL : EMPTY, mqueue_line(q), 0, site), &is,
+                             type);
+    ipc_inside_library = false;
+    errno = saved;
+}
+
 /* ---- sending ---- */
 
 struct mqueue_sending {
@@ -113,13 +167,11 @@ static __thread struct mqueue_sending mqueue_current_send
     __attribute__((tls_model("initial-exec")));
 
 /* It can be received as soon as it is sent: its entry is filled in before. */
-static void mqueue_begin_send(struct mqueue_sending *s, mqd_t mqd, const char *text, size_t bytes,
-                              unsigned priority, bool timed, const void *site)
+static void mqueue_begin_send(struct mqueue_sending *s, const struct mqueue *queue,
+                              const char *text, size_t bytes, unsigned priority)
 {
-    struct mqueue queue;
-    mqueue_begin(&queue, mqd, POLLOUT, timed, site);
-    *s = (struct mqueue_sending){.queue = queue};
-    if (!queue.sent || !poet_current_line()) { /* a thread that is not recorded */
+    *s = (struct mqueue_sending){.queue = *queue};
+    if (!queue->sent || !poet_current_line()) { /* a thread that is not recorded */
         s->queue.sent = NULL;
         return;
     }
@@ -188,10 +240,12 @@ static void mqueue_leave_send(const struct mqueue_sending *outer, int e)
 static void mqueue_send_cancelled(void *p) { mqueue_leave_send(p, -1); }
 
 /* a handler may have interrupted another send */
-#define SEND(mqd, text, bytes, priority, timed, call)                                              \
+#define SEND(begin, text, bytes, priority, call)                                                   \
     struct mqueue_sending outer = mqueue_current_send;                                             \
+    struct mqueue queue;                                                                           \
     int e;                                                                                         \
-    mqueue_begin_send(&mqueue_current_send, mqd, text, bytes, priority, timed, SITE);              \
+    begin;                                                                                         \
+    mqueue_begin_send(&mqueue_current_send, &queue, text, bytes, priority);                        \
     pthread_cleanup_push(mqueue_send_cancelled, &outer);                                           \
     e = call;                                                                                      \
     pthread_cleanup_pop(0);                                                                        \
@@ -201,14 +255,15 @@ static void mqueue_send_cancelled(void *p) { mqueue_leave_send(p, -1); }
 API int mq_send(mqd_t mqd, const char *text, size_t bytes, unsigned priority)
 {
     find_mq_send();
-    SEND(mqd, text, bytes, priority, false, real_mq_send(mqd, text, bytes, priority));
+    SEND(mqueue_begin(&queue, mqd, POLLOUT, false, SITE), text, bytes, priority,
+         real_mq_send(mqd, text, bytes, priority));
 }
 
 API int mq_timedsend(mqd_t mqd, const char *text, size_t bytes, unsigned priority,
                      const struct timespec *until)
 {
     find_mq_timedsend();
-    SEND(mqd, text, bytes, priority, true,
+    SEND(mqueue_begin(&queue, mqd, POLLOUT, true, SITE), text, bytes, priority,
          real_mq_timedsend(mqd, text, bytes, priority, until));
 }
 
@@ -289,8 +344,35 @@ API ssize_t mq_timedreceive(mqd_t mqd, char *text, size_t bytes, unsigned *prior
                             const struct timespec *until)
 {
     find_mq_timedreceive();
-    RECEIVE(mqd, text, priority, true,
-            real_mq_timedreceive(mqd, text, bytes, &given, until));
+    RECEIVE(mqd, text, priority, true, real_mq_timedreceive(mqd, text, bytes, &given, until));
+}
+
+/* The type of a message counts as its priority. */
+struct sysv_message {
+    long type;
+    char text[];
+};
+
+API int msgsnd(int id, const void *message, size_t bytes, int flags)
+{
+    const struct sysv_message *m = message;
+    find_msgsnd();
+    if (!m || m->type <= 0)
+        return real_msgsnd(id, message, bytes, flags);
+    SEND(mqueue_begin_sysv(&queue, id, true, bytes, 0, flags, SITE), m->text, bytes,
+         (unsigned)m->type, real_msgsnd(id, message, bytes, flags));
+}
+
+API ssize_t msgrcv(int id, void *message, size_t bytes, long type, int flags)
+{
+    struct mqueue q;
+    const struct sysv_message *m = message;
+    find_msgrcv();
+    mqueue_begin_sysv(&q, id, false, 0, type, flags, SITE);
+    ssize_t n = real_msgrcv(id, message, bytes, type, flags);
+    if (q.sent)
+        QUIETLY(mqueue_end_receive(&q, n < 0 ? NULL : m->text, n, n < 0 ? 0 : (unsigned)m->type));
+    return n;
 }
 
 API int mq_notify(mqd_t mqd, const struct sigevent *event)
