@@ -78,13 +78,17 @@ struct usage_figure {
  * outermost function of the C++ library around it, the address of the once flag of the future that
  * it waits for, and which other processes can use the futex: LINE_ flags (wire/program_messages.h).
  * For one that sleeps in poll, select or epoll_wait: whether only threads of its process can make a
- * descriptor ready. */
+ * descriptor ready.  For one that sleeps at a pipe, FIFO or message queue: a process that can end
+ * the wait and is not connected, 0: none was seen, and its name, eight bytes in each value. */
 enum usage_futex_fact {
     USAGE_FUTEX_SITE = 66,
     USAGE_FUTEX_LIBRARY,
     USAGE_FUTEX_ONCE,
     USAGE_FUTEX_REACH,
     USAGE_POLLS_OWN,
+    USAGE_END_HOLDER,
+    USAGE_END_NAME,
+    USAGE_END_NAME_REST,
     USAGE_FUTEX_END
 };
 #define USAGE_FUTEX_FACTS (USAGE_FUTEX_END - USAGE_FUTEX_SITE)

@@ -15,7 +15,8 @@
     F(hold_kind, o, how)
 #define WAIT_END_FIELDS(F, o) \
     F(event_id, o, signal) F(u32, o, sender) F(fate, o, fate) F(flag, o, at_exit) \
-    F(flag, o, end) F(flag, o, loader) F(i64, o, since_ns)
+    F(flag, o, end) F(flag, o, loader) F(i64, o, since_ns) F(u32, o, outsider) \
+    F(u64, o, outsider_name) F(u64, o, outsider_rest)
 #define SLEEPER_FIELDS(F, o) \
     F(u32, o, thread) F(i64, o, since_ns) F(u8, o, call) F(u64, o, word) F(u64, o, site) \
     F(u64, o, library) F(fate, o, fate)

@@ -89,6 +89,10 @@ static void blocked_print_wait(const struct blocked_report *r, const struct wait
         holder_text(held, sizeof held, r->book, &w->holders[i], taken);
         printf("    %s\n", held);
     }
+    char *outsider = wait_list_outsider(w);
+    if (outsider)
+        printf("    %s\n", outsider);
+    free(outsider);
     char *handler = handler_text(r->book, w);
     if (handler)
         printf("    %s\n", handler);
@@ -341,6 +345,8 @@ static struct json_object *blocked_wait_json(const struct blocked_report *r,
     json_object_object_add(o, "destructor",
                            destructor_text(w) ? json_object_new_string(destructor_text(w)) : NULL);
     json_object_object_add(o, "outcome", json_object_new_string(outcome_name(w->fate)));
+    char *outsider = wait_list_outsider(w);
+    json_object_object_add(o, "untraced_holder", outsider ? json_take_text(outsider) : NULL);
     json_object_object_add(o, "at_exit", json_object_new_boolean(w->at_exit));
     return o;
 }

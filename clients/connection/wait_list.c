@@ -45,6 +45,19 @@ bool wait_list_has_deadlock(const struct wait_list *waits)
     return false;
 }
 
+char *wait_list_outsider(const struct wait_info *wait)
+{
+    char name[17] = "";
+    uint64_t parts[2] = {wait->outsider_name, wait->outsider_rest};
+    for (size_t i = 0; i < sizeof name - 1; i++) {
+        unsigned char c = (unsigned char)(parts[i / 8] >> 8 * (i % 8));
+        name[i] = (char)(c && (c < ' ' || c > '~') ? '?' : c);
+    }
+    return wait->outsider ? xasprintf("also open in process %u (%s), of which nothing is recorded",
+                                      wait->outsider, name)
+                          : NULL;
+}
+
 bool wait_list_is_explained(const struct wait_list *waits, const struct diagnosis_info *verdict)
 {
     for (size_t i = 0; i < waits->count; i++)

@@ -47,6 +47,9 @@ const struct wait_info *wait_list_awaited(const struct wait_list *waits,
 /* Returns whether there is a cycle that is certain. */
 bool wait_list_has_deadlock(const struct wait_list *waits);
 bool wait_list_is_in_cycle(const struct wait_list *waits, uint32_t thread);
+/* Returns "also open in process 12 (cat), of which nothing is recorded"; NULL: no such process was
+ * seen.  The caller frees it. */
+char *wait_list_outsider(const struct wait_info *wait);
 /* Returns whether a cycle says why the waiter of a diagnosis does not resume. */
 bool wait_list_is_explained(const struct wait_list *waits, const struct diagnosis_info *verdict);
 const struct wait_info *wait_list_of_thread(const struct wait_list *waits,

@@ -68,6 +68,15 @@ static void begin_switches(struct connection *peer, pid_t pid)
         refuse_switches(peer, why);
 }
 
+static bool process_sampler_is_connected(const void *context, pid_t pid)
+{
+    const struct server *server = context;
+    for (const struct connection *peer = server->peers; peer; peer = peer->next)
+        if (peer->watch && peer->watch->pid == pid)
+            return true;
+    return false;
+}
+
 /* Numbers of processes are translated into our name space, but for what a program says of
  * itself. */
 void process_sampler_begin(struct connection *peer, uint32_t pid)
@@ -88,6 +97,7 @@ void process_sampler_begin(struct connection *peer, uint32_t pid)
                                             .same_numbers = (uint32_t)credentials.pid == pid &&
                                                             usage_sampler_same_numbers(sampler),
                                             .wanted = !usage_sampler_filtered(sampler)};
+    usage_sampler_know_processes(sampler, process_sampler_is_connected, peer->server);
     begin_switches(peer, credentials.pid);
 }
 

@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "server/osmetrics/poll_sets.h"
 #include "server/osmetrics/proc_files.h"
+#include "server/osmetrics/stream_holders.h"
 #include "wire/limits.h"
 #include "wire/program_messages.h"
 #include "wire/os_usage.h"
@@ -46,7 +47,9 @@ struct usage_sampler {
     struct map kept; /* code of a thread -> struct kept */
     uint64_t round;
     size_t thread_count; /* of the round */
-    unsigned poll_sets; /* examined in the round */
+    unsigned poll_sets; /* examined in the round; so are the holders of streams */
+    bool (*is_connected)(const void *context, pid_t pid); /* NULL: not known */
+    const void *context;
 };
 
 struct sampler_thread { /* of a thread */
@@ -132,6 +135,14 @@ void usage_sampler_rate(struct usage_sampler *s, unsigned hertz)
     hertz = hertz < 1 ? 1 : hertz > 1000 ? 1000 : hertz;
     s->every_ns = 1000000000u / hertz;
     s->next_ns = s->threads_ns = 0;
+}
+
+void usage_sampler_know_processes(struct usage_sampler *s,
+                                  bool (*is_connected)(const void *context, pid_t pid),
+                                  const void *context)
+{
+    s->is_connected = is_connected;
+    s->context = context;
 }
 
 bool usage_sampler_due(const struct usage_sampler *s, uint64_t now_ns)
@@ -299,6 +310,33 @@ static bool sampler_put_poll_set(struct usage_sampler *s, const struct sampled_t
     return true;
 }
 
+/* Reports a process that is not connected, and that can end the wait of a thread in such a call.
+ * Returns false if that is left to a later round. */
+static bool sampler_put_end_holder(struct usage_sampler *s, const struct sampled_thread *thread,
+                                   unsigned call, struct sampler_usage *now)
+{
+    char text[256], name[STREAM_HOLDER_NAME] = "";
+    uint64_t parts[2] = {0, 0};
+    if (!s->is_connected || !s->same_numbers ||
+        (call != SLEEP_IN_READ && call != SLEEP_IN_WRITE && call != SLEEP_IN_OTHER))
+        return true;
+    if (s->poll_sets++ >= POLL_SETS_PER_ROUND)
+        return false;
+    text[text_of_thread(s, thread->tid, "syscall", text, sizeof text - 1)] = 0;
+    struct stream_wait wait = {.process = s->process,
+                               .pid = s->pid,
+                               .call = text,
+                               .is_traced = s->is_connected,
+                               .context = s->context};
+    pid_t holder = stream_holder_find(&wait, name);
+    for (size_t i = 0; i < sizeof parts; i++)
+        parts[i / 8] |= (uint64_t)(unsigned char)name[i] << 8 * (i % 8);
+    usage_put(now, thread->code, USAGE_END_HOLDER, (uint64_t)holder);
+    usage_put(now, thread->code, USAGE_END_NAME, parts[0]);
+    usage_put(now, thread->code, USAGE_END_NAME_REST, parts[1]);
+    return true;
+}
+
 /* Looks once for each sleep.  Reports that the thread runs again one sample later, since running
  * only to exit means nothing. */
 static void put_asleep(struct usage_sampler *s, const struct sampled_thread *thread,
@@ -321,7 +359,8 @@ static void put_asleep(struct usage_sampler *s, const struct sampled_thread *thr
     if (kept->asleep)
         usage_put(now, thread->code, USAGE_ASLEEP, kept->asleep);
     unsigned call = SLEEP_VALUE_CALL(kept->asleep);
-    kept->looked = sampler_put_poll_set(s, thread, call, now);
+    kept->looked =
+        sampler_put_poll_set(s, thread, call, now) && sampler_put_end_holder(s, thread, call, now);
     if (!thread->futex_word || (call != SLEEP_IN_FUTEX && call != SLEEP_IN_TIMED_FUTEX) ||
         SLEEP_VALUE_WORD(kept->asleep) - thread->futex_word >= QUEUE_FUTEX_BYTES)
         return;

@@ -30,6 +30,11 @@ bool usage_sampler_same_numbers(const struct usage_sampler *sampler);
 void usage_sampler_free(struct usage_sampler *sampler); /* of NULL nothing */
 /* From now on so many times a second, 1 to 1000, however old it gets. */
 void usage_sampler_rate(struct usage_sampler *sampler, unsigned hertz);
+/* Lets it look for processes that are not connected, and have an end of a pipe at which a thread
+ * sleeps. */
+void usage_sampler_know_processes(struct usage_sampler *sampler,
+                                  bool (*is_connected)(const void *context, pid_t pid),
+                                  const void *context);
 bool usage_sampler_due(const struct usage_sampler *sampler, uint64_t now_ns);
 /* Appends the bodies of USAGEs with all values that changed since the last call: the last body
  * is of now; those before it are of the last samples, and hold the values that had been

@@ -128,3 +128,19 @@ void futex_wait_put_sleeper(const struct wait_graph *graph, const struct wait_gr
     response_chunk_end(reply);
     event_answer_free(&sleeper.event);
 }
+
+void futex_wait_set_outsider(const struct run *run, const struct waiter *w, struct wait_info *wait)
+{
+    const struct cpu_states *states = cpu_placement_states(run);
+    const struct target_line_type *kind =
+        w->about && w->about <= order_line_count(run->order)
+            ? run_line_type(run, order_line_kind(run->order, w->about))
+            : NULL;
+    int64_t end_ns = run->programs.connected ? 0 : run->clock.ended_ns;
+    if (!kind || !kind->everywhere ||
+        cpu_states_seen_asleep_ns(states, w->thread, end_ns) < w->time_ns)
+        return;
+    wait->outsider = (uint32_t)cpu_states_futex(states, w->thread, USAGE_END_HOLDER);
+    wait->outsider_name = cpu_states_futex(states, w->thread, USAGE_END_NAME);
+    wait->outsider_rest = cpu_states_futex(states, w->thread, USAGE_END_NAME_REST);
+}

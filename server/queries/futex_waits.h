@@ -17,4 +17,8 @@ bool futex_wait_find(const struct run *run, const struct wait_graph_sleeper *asl
 void futex_wait_put_sleeper(const struct wait_graph *graph, const struct wait_graph_sleeper *asleep,
                             struct response *reply);
 
+/* Sets which process, of which nothing is recorded, can end a wait at a pipe or the like, too. */
+void futex_wait_set_outsider(const struct run *run, const struct waiter *waiter,
+                             struct wait_info *wait);
+
 #endif

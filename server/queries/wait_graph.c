@@ -481,6 +481,7 @@ static void wait_graph_send_wait(const struct wait_graph_job *job, const struct 
     referenced_lines_note(w->about);
     referenced_lines_note(w->at.line);
     wait_graph_copy_holders(job, w, &wait);
+    futex_wait_set_outsider(run, w, &wait);
     if (w->position >= order_first(run->order)) { /* else it was discarded meanwhile */
         wait.event = event_answer_info(run, w->position);
         wait.signal = wait_handler_signal(run, w->position, &wait.sender);
