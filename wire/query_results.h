@@ -91,8 +91,8 @@ struct wait_info {
     /* it sleeps at the loader's lock, likewise after its last event; about is 0 */
     bool loader;
     int64_t since_ns; /* when the wait began */
-    /* A process of which nothing is recorded that can end it, too, 0: none was seen; its name, eight
-     * bytes in each */
+    /* A process of which nothing is recorded that can end it, too, 0: none was seen; its name,
+     * eight bytes in each */
     uint32_t outsider;
     uint64_t outsider_name, outsider_rest;
 };

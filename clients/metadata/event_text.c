@@ -300,6 +300,8 @@ char *deadlock_edge_text(const struct trace_metadata *book, const struct cycle_i
               : step->how == HOLD_READ ? ": a read lock cannot be upgraded"
                                        : "",
               s.f);
+    if (handler && !held)
+        fprintf(s.f, ", %s", handler);
     if (destructor_text(wait))
         fprintf(s.f, ", %s", destructor_text(wait));
     free(handler);

@@ -105,6 +105,7 @@ static void wait_holders_add_occupants(struct wait_graph *g, struct wait_graph_o
 
 /* ---- locks that were held at a fork ---- */
 
+#define HELD_THREADS 64u /* that have left a lock */
 #define HELD_EVENTS 100000u /* events in a critical section that are examined */
 
 /* Returns whether an event says that its thread left the lock on the line of which it is. */
@@ -115,21 +116,47 @@ static bool wait_holder_leaves(const struct run *run, const struct order_event *
     return look && (look->releases || (look->has_presence && look->presence == OCCUPANCY_OUT));
 }
 
-/* Returns the position of the event by which a thread acquired the lock on the line of which it
- * recorded an event; NO_POSITION if that is not kept. */
+struct seen_threads {
+    uint32_t items[HELD_THREADS];
+    unsigned count;
+};
+
+/* Adds a thread; returns false if it was there, or there are too many. */
+static bool wait_holder_see(struct seen_threads *seen, uint32_t thread)
+{
+    for (unsigned i = 0; i < seen->count; i++)
+        if (seen->items[i] == thread)
+            return false;
+    if (seen->count == HELD_THREADS)
+        return false;
+    seen->items[seen->count++] = thread;
+    return true;
+}
+
+/* Returns the position of the event by which a thread acquired a lock that it held at that of
+ * another one on the lock's line: the first thread, backwards, that did not leave it. NO_POSITION:
+ * none is known. */
 static uint64_t wait_holder_acquisition(const struct run *run, uint64_t position)
 {
-    uint64_t before = position;
-    for (unsigned i = 0; i < HELD_EVENTS && before != NO_POSITION; i++) {
-        if (before < order_first(run->order))
+    struct seen_threads seen = {.count = 0};
+    uint64_t found = NO_POSITION;
+    uint32_t holder = 0;
+    for (unsigned i = 0; i < HELD_EVENTS && position != NO_POSITION; i++) {
+        if (position < order_first(run->order))
             return NO_POSITION;
-        struct order_event e = order_event(run->order, before);
-        if (wait_holder_leaves(run, &e))
-            return position;
-        position = before;
-        before = order_previous(run->order, position);
+        struct order_event e = order_event(run->order, position);
+        bool leaves = wait_holder_leaves(run, &e), shared = order_line_shared(run->order, e.line);
+        if (leaves && (holder == e.thread || !shared))
+            break;
+        if (!leaves && (holder == e.thread || (!holder && wait_holder_see(&seen, e.thread)))) {
+            holder = e.thread;
+            found = position;
+        } else if (leaves) {
+            wait_holder_see(&seen, e.thread);
+        }
+        position = order_previous(run->order, position);
     }
-    return position;
+    return found;
 }
 
 /* The child has the lock in the state that it had at the fork.  The thread that forked has become

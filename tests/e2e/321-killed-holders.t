@@ -17,7 +17,6 @@ static struct area {
     int value;
 } *area;
 static const char *how;
-static int reaped[2];
 static void update(void)
 {
     pthread_mutex_lock(&area->lock); // the owner acquires
@@ -36,6 +35,44 @@ static void *ends(void *p)
     pthread_mutex_lock(&area->lock); // the owner ends
     pthread_exit(p);
 }
+static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
+static void *reads(void *p)
+{
+    sigset_t none;
+    if (!strcmp(how, "forked-read"))
+        pthread_rwlock_rdlock(&table); // it reads
+    else
+        pthread_rwlock_wrlock(&table); // it writes
+    if (!strcmp(how, "forked-free"))
+        pthread_rwlock_unlock(&table);
+    __atomic_store_n(&area->value, 1, __ATOMIC_SEQ_CST);
+    sigemptyset(&none);
+    while (strcmp(how, "forked-free"))
+        sigsuspend(&none);
+    return p;
+}
+static void *reads_briefly(void *p)
+{
+    pthread_rwlock_rdlock(&table);
+    pthread_rwlock_unlock(&table);
+    return p;
+}
+static int forks(void)
+{
+    pthread_t t, u;
+    pthread_create(&t, NULL, reads, NULL);
+    while (!__atomic_load_n(&area->value, __ATOMIC_SEQ_CST))
+        ;
+    if (strcmp(how, "forked-write")) { /* a reader that has left is none */
+        pthread_create(&u, NULL, reads_briefly, NULL);
+        pthread_join(u, NULL);
+    }
+    if (fork() == 0) {
+        pthread_rwlock_wrlock(&table); // the child requests
+        _exit(0);
+    }
+    return wait(NULL) < 0;
+}
 static void inspect(void)
 {
     if (pthread_mutex_lock(&area->lock) == EOWNERDEAD) // main requests
@@ -53,6 +90,8 @@ int main(int argc, char **argv)
     if (!strcmp(how, "robust"))
         pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
     pthread_mutex_init(&area->lock, &kind);
+    if (!strncmp(how, "forked", 6))
+        return forks();
     if (!strcmp(how, "thread")) {
         pthread_create(&t, NULL, ends, NULL);
         pthread_join(t, NULL);
@@ -105,6 +144,61 @@ hangs() { # hangs HOW OWNER PLACE
 hangs killed "$owner" 'the owner acquires'
 hangs exits "$owner" 'the owner acquires'
 hangs thread T:ends 'the owner ends'
+# A read-write lock that a thread held at a fork.
+for program in dies-record dies-traced; do
+    run $program forked-write >/dev/null 2>&1 &
+    pids="$pids $!"
+    check "$program: a lock held at a fork for writing" until_true says $program-forked-write.poet \
+        '^HANG: RW:table(#2)? was held by T:reads at the fork \(event [0-9:]+\), and that thread is not in the child: its waiters will never resume' \
+        "^$owner requests RW:table(#2)? at $(at 'the child requests')" "^    held at the fork by T:reads, which is not in the child, acquired at $(at 'it writes')" || cat said
+    run $program forked-read >/dev/null 2>&1 &
+    pids="$pids $!"
+    check "$program: a lock held at a fork for reading, which another thread has left" until_true says $program-forked-read.poet \
+        '^HANG: RW:table(#2)? was held by T:reads at the fork \(event [0-9:]+\), and that thread is not in the child: its waiters will never resume' \
+        "^$owner requests RW:table(#2)? at $(at 'the child requests')" "^    held at the fork by T:reads, which is not in the child, acquired at $(at 'it reads')" || cat said
+    kill -KILL $(own_processes $program) 2>/dev/null
+    run $program forked-free >/dev/null 2>&1
+    is "$program: a lock that is free at a fork: the program ends" $? 0
+    until_true finished $program-forked-free.poet
+    is "$program: no hang" "$(poet blocked $program-forked-free.poet | grep -E 'HANG|DEADLOCK|never')" ""
+done
+# From a run that passed: the hang is predicted, and confirmed.
+cat >passes.c <<'C'
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
+static void *writes(void *p)
+{
+    pthread_rwlock_wrlock(&table);
+    pthread_rwlock_unlock(&table);
+    return p;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    (void)argv;
+    pthread_create(&t, NULL, writes, NULL);
+    if (argc > 1)
+        pthread_join(t, NULL);
+    if (fork() == 0) {
+        pthread_rwlock_rdlock(&table);
+        pthread_rwlock_unlock(&table);
+        _exit(0);
+    }
+    if (argc == 1)
+        pthread_join(t, NULL);
+    return wait(NULL) < 0;
+}
+C
+cc -g -pthread passes.c -o passes
+passed() { timeout 20 poet record -o passes.poet -- ./passes >/dev/null 2>&1; }
+check "a run passes" until_true passed
+like "the hang is predicted" "$(poet predict passes.poet)" '^1  fork-with-lock: the child requests a lock that another thread can hold at the fork'
+check "it is confirmed" timeout 300 poet confirm passes.poet
+poet record -o joins.poet -- ./passes first >/dev/null 2>&1
+is "not if the thread has ended before" "$(poet predict joins.poet | grep fork-with-lock)" ""
+
 for program in dies-record dies-traced; do
     run $program robust >/dev/null 2>&1
     is "$program robust: the program ends" $? 0

@@ -109,11 +109,12 @@ static void sync_object_end_lifetime(struct traced_thread *t, struct sync_object
     o->entry = 0;
 }
 
-/* Returns the last event of the thread of the parent that held the object at the fork; its number
- * is 0 if none did. */
+/* Returns the last event on the object's line at the fork, if a thread of the parent held it then:
+ * of its holder, or, of a read-write lock, of a thread that acquired or released it; number 0: no
+ * thread did. */
 static struct held_message sync_object_held_at_fork(const struct sync_object *o)
 {
-    bool held = o->held && tracer.process.parent.life &&
+    bool held = __atomic_load_n(&o->held, __ATOMIC_RELAXED) && tracer.process.parent.life &&
                 atomic_load(&o->line.life) == tracer.process.parent.life &&
                 !atomic_load_explicit(&o->line.remote, memory_order_relaxed);
     return held ? (struct held_message){.instance = tracer.process.parent.instance,

@@ -48,7 +48,9 @@ struct sync_object {
     latch opening; /* held by the one thread that announces the line */
     /* counts lifetimes and, for mutexes, outermost critical sections; under the mutex */
     uint64_t visit;
-    bool held; /* mutexes: in a recorded critical section; under the mutex */
+    /* mutexes: in a recorded critical section; under the mutex.  Read-write locks: they have been
+     * acquired. */
+    bool held;
     _Atomic bool missed; /* it had no line, and calls on it were not recorded: hidden_uses.c */
     _Atomic bool hidden; /* code that is not recorded has released it: hidden_uses.c */
     _Atomic bool counted; /* SYNC_SEMAPHORE: `units` is known */

@@ -51,6 +51,7 @@ static void rwlock_record_entered(struct traced_thread *t, struct sync_object *o
                                           {SHAPE_WRITE, SHAPE_WRITE_ENTER}};
     busy_begin(t);
     hidden_use_check(o, t, c->writing);
+    __atomic_store_n(&o->held, true, __ATOMIC_RELAXED); /* the thread may be held at that event */
     record_write(t,
                  &(struct record){.shape = shapes[c->writing][requested],
                                   .a = thread_place(t),
