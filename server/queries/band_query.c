@@ -309,12 +309,25 @@ static bool fill_step(struct band_query_job *job, uint64_t *budget)
 
 /* ---- saved bands ---- */
 
+/* Encodes the request such that the range of the whole run is the same as none: a viewer requests
+ * both. */
+static struct encoder band_query_key(const struct band_query_job *job)
+{
+    struct density_request request = job->request;
+    struct state_bands whole;
+    struct encoder key = {0};
+    choose_range(job->run, &(struct density_request){.by_time = request.by_time}, &whole);
+    if (request.to <= request.from || (request.from == whole.from && request.to == whole.to))
+        request.from = request.to = 0;
+    encode_density_request(&key, &request);
+    return key;
+}
+
 /* Reads the bands of an earlier request that was the same, if there are any. */
 static enum band_recall band_query_recall(struct band_query_job *job)
 {
-    struct encoder request = {0};
+    struct encoder request = band_query_key(job);
     size_t size = 0;
-    encode_density_request(&request, &job->request);
     uint8_t *saved = saved_result_read(job->run, REQUEST_STATE_BANDS, &request, &size);
     struct decoder in = decoder_init(saved, size);
     encoder_free(&request);
@@ -330,8 +343,7 @@ static enum band_recall band_query_recall(struct band_query_job *job)
 
 static void band_query_save(const struct band_query_job *job)
 {
-    struct encoder request = {0}, result = {0};
-    encode_density_request(&request, &job->request);
+    struct encoder request = band_query_key(job), result = {0};
     encode_state_bands(&result, &job->filling.strip);
     saved_result_write(job->run, REQUEST_STATE_BANDS, &request, &result);
     encoder_free(&request);
