@@ -236,6 +236,16 @@ struct order_event order_event(const struct order *order, uint64_t position);
  * number. */
 size_t order_read(const struct order *order, uint64_t position, size_t most,
                   struct order_event *events);
+/* When and where an event is. */
+struct event_time {
+    int64_t time_ns;
+    uint32_t line, thread;
+};
+/* Reads the times of consecutive events, as order_read() does. */
+size_t order_read_times(const struct order *order, uint64_t position, size_t most,
+                        struct event_time *events);
+/* Returns `in` of an event. */
+struct occupants order_occupants(const struct order *order, uint64_t position);
 uint64_t order_position(const struct order *order, struct event_id at); /* or NO_POSITION */
 /* Returns the position of the previous event on its line, or NO_POSITION. */
 uint64_t order_previous(const struct order *order, uint64_t position);

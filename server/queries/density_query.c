@@ -1,7 +1,7 @@
 /* Overview of a run by event density: for each row and pixel the number of events, and the longest
  * time in which only blocked threads were in the line.  Counts are found by searching each line for
- * the borders of the pixels, so the cost does not depend on the number of events; the blocked times
- * require a visit of each event. */
+ * the borders of the pixels, so the cost does not depend on the number of events, or in one pass
+ * over the log if that is less; the blocked times require a visit of each event. */
 #include "base/lower_bound.h"
 #include "server/queries/request_queue.h"
 #include "server/queries/referenced_lines.h"
@@ -19,7 +19,11 @@ struct density_job {
     bool by_time, blocked;
     uint32_t *lines, *strip; /* lines in order, and the index of the row of each */
     uint32_t line_count;
-    uint32_t at;      /* index of the current line */
+    /* By line - 1: 1 + the index of its row, 0: none; NULL: no pass over the log counts events */
+    uint32_t *passed;
+    uint32_t passed_lines; /* number of lines when it began */
+    uint64_t position; /* of the next event of the pass */
+    uint32_t at; /* index of the current line */
     uint64_t ordinal; /* the next one there; NO_POSITION: the line is not begun */
 };
 
@@ -47,6 +51,48 @@ static void choose_lines(struct density_job *job, const struct density_request *
     free(all);
 }
 
+/* Costs, in visits of an event: of a search for the border of a pixel by position, and by time.  A
+ * pass over the log costs less than one visit for so many events. */
+#define SEARCH_COST 12u
+#define SEARCH_COST_BY_TIME 100u
+#define PASS_GAIN 3u
+
+static bool density_query_grows(const struct density_job *job, uint32_t line)
+{
+    return !job->by_time || !order_line_shared(job->run->order, line);
+}
+
+static uint64_t density_query_line_cost(const struct density_job *job, uint32_t line)
+{
+    uint64_t count =
+                 order_line_events(job->run->order, line) - order_line_first(job->run->order, line),
+             search = job->by_time ? SEARCH_COST_BY_TIME : SEARCH_COST,
+             searches = search * job->shown.pixels;
+    return density_query_grows(job, line) && searches < count ? searches : count;
+}
+
+/* Decides whether one pass over the log counts the events of all lines.  (A line that is requested
+ * twice has two rows.) */
+static void density_query_choose_pass(struct density_job *job)
+{
+    const struct order *order = job->run->order;
+    uint64_t cost = 0;
+    bool twice = job->blocked;
+    job->position = order_first(order);
+    job->passed_lines = order_line_count(order);
+    job->passed = xcalloc(job->passed_lines + 1, sizeof *job->passed);
+    for (uint32_t i = 0; i < job->line_count && !twice; i++) {
+        uint32_t line = job->lines[i], *row = &job->passed[line - 1];
+        twice = *row != 0;
+        *row = 1 + job->strip[i];
+        cost += density_query_line_cost(job, line);
+    }
+    if (!twice && cost > (order_count(order) - job->position) / PASS_GAIN)
+        return;
+    free(job->passed);
+    job->passed = NULL;
+}
+
 static struct density_job *density_begin(const struct run *run, const struct density_request *r)
 {
     struct density_job *job = xcalloc(1, sizeof *job);
@@ -64,6 +110,7 @@ static struct density_job *density_begin(const struct run *run, const struct den
     d->row_count = d->row_count > most ? (uint32_t)most : d->row_count;
     while (job->line_count && job->strip[job->line_count - 1] >= d->row_count)
         job->line_count--;
+    density_query_choose_pass(job);
     d->counts = xcalloc((size_t)d->row_count * d->pixels + 1, sizeof *d->counts);
     d->blocked_ns = xcalloc((size_t)d->row_count * d->pixels + 1, sizeof *d->blocked_ns);
     return job;
@@ -159,6 +206,36 @@ static bool density_query_scan_line(struct density_job *job, uint32_t line, uint
     return true;
 }
 
+#define PASS_EVENTS 256u /* read at once */
+
+/* Counts the events of all lines in the order of the log; returns false when the budget is used
+ * up. */
+static bool density_query_pass(struct density_job *job, uint64_t *budget)
+{
+    struct density_info *d = &job->shown;
+    const struct order *order = job->run->order;
+    uint64_t count = order_count(order), first = order_first(order);
+    struct event_time events[PASS_EVENTS];
+    job->position = job->position > first ? job->position : first; /* some were discarded */
+    while (job->position < count) {
+        if (*budget < PASS_EVENTS / PASS_GAIN)
+            return false;
+        size_t read = order_read_times(order, job->position, PASS_EVENTS, events);
+        for (size_t i = 0; i < read; i++) {
+            uint32_t line = events[i].line,
+                     row = line && line <= job->passed_lines ? job->passed[line - 1] : 0;
+            int64_t at = !row           ? d->to
+                         : job->by_time ? event_times_of(job->run, &events[i])
+                                        : (int64_t)(job->position + i);
+            if (at >= d->from && at < d->to)
+                d->counts[(size_t)(row - 1) * d->pixels + pixel_of(d, at)]++;
+        }
+        job->position += read;
+        *budget -= PASS_EVENTS / PASS_GAIN;
+    }
+    return true;
+}
+
 /* Counts a line by searching only for the borders of the pixels. */
 static void density_query_skip_to_borders(struct density_job *job, uint32_t line)
 {
@@ -180,9 +257,11 @@ static void density_query_skip_to_borders(struct density_job *job, uint32_t line
 static bool density_step(void *p, uint64_t budget)
 {
     struct density_job *job = p;
+    if (job->passed)
+        return density_query_pass(job, &budget);
     for (; job->at < job->line_count; job->at++) {
         uint32_t line = job->lines[job->at];
-        bool grows = !job->by_time || !order_line_shared(job->run->order, line);
+        bool grows = density_query_grows(job, line);
         if (job->ordinal == NO_POSITION)
             job->ordinal = grows ? ordinal_from(job, line, order_line_first(job->run->order, line),
                                                 job->shown.from)
@@ -227,6 +306,7 @@ static void density_free(void *p)
     density_info_free(&job->shown);
     free(job->lines);
     free(job->strip);
+    free(job->passed);
     free(job);
 }
 

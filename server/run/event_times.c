@@ -7,16 +7,22 @@
 
 #include <stdlib.h>
 
-static uint32_t process_of(const struct run *run, const struct order_event *e)
+static uint32_t process_of(const struct run *run, uint32_t line, uint32_t thread)
 {
-    uint32_t line = e->thread && e->thread <= order_line_count(run->order) ? e->thread : e->line;
+    line = thread && thread <= order_line_count(run->order) ? thread : line;
     return line && line <= order_line_count(run->order) ? run_line_at(run, line)->process : 0;
 }
 
 int64_t event_times_for_process(const struct run *run, const struct order_event *e)
 {
-    return run->processes.count < 2 ? e->time_ns
-                                    : clock_sync_correct(run, process_of(run, e), e->time_ns);
+    return event_times_of(run, &(struct event_time){e->time_ns, e->line, e->thread});
+}
+
+int64_t event_times_of(const struct run *run, const struct event_time *e)
+{
+    return run->processes.count < 2
+               ? e->time_ns
+               : clock_sync_correct(run, process_of(run, e->line, e->thread), e->time_ns);
 }
 
 int64_t event_times_fitted(const struct run *run, uint64_t position)

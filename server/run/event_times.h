@@ -14,6 +14,7 @@
 int64_t event_times_fitted(const struct run *run, uint64_t position);
 int64_t event_times_for_process(const struct run *run,
                                 const struct order_event *event); /* one that was read */
+int64_t event_times_of(const struct run *run, const struct event_time *event); /* of one */
 /* Returns the least fitted time of a run. */
 int64_t event_times_begin(const struct run *run);
 /* Returns the end of the time range of a run: after its last event; of a finished run in which a

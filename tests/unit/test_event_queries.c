@@ -311,26 +311,58 @@ static void a_list_holds_every_event_once(void **state)
     run_free(run);
 }
 
+static int64_t coordinate_of(const struct run *run, uint32_t i, bool by_time)
+{
+    uint64_t position = order_position(run->order, x.arrivals[i].at);
+    return by_time ? order_event(run->order, position).time_ns : (int64_t)position;
+}
+
+/* Compares with a count of all events.  A row that is there twice has the same events twice. */
+static void compare_density(struct run *run, const struct density_request *r,
+                            const struct density_info *d)
+{
+    uint32_t *want = calloc((size_t)d->row_count * d->pixels + 1, sizeof *want);
+    for (uint32_t k = 0, row = 0; k < r->row_count; k++) {
+        row += k && !r->joined[k];
+        for (uint32_t i = 0; i < x.count; i++) {
+            int64_t at = coordinate_of(run, i, r->by_time);
+            if (x.arrivals[i].at.line == r->rows[k] && at >= d->from && at < d->to)
+                want[row * d->pixels +
+                     (uint32_t)((double)(at - d->from) / (double)(d->to - d->from) * d->pixels)]++;
+        }
+    }
+    assert_memory_equal(want, d->counts, (size_t)d->row_count * d->pixels * sizeof *want);
+    free(want);
+}
+
+/* Counting at borders only, in one pass, or every event, gives the same. */
 static void densities_count_every_event_once(void **state)
 {
     (void)state;
     for (unsigned seed = 1; seed <= 60; seed++) {
         struct run *run = run_of(seed);
-        uint32_t rows[EXECUTION_LINES];
-        uint8_t joined[EXECUTION_LINES];
-        uint64_t n = order_count(run->order);
+        uint32_t rows[EXECUTION_LINES + 1] = {0};
+        uint8_t joined[EXECUTION_LINES + 1] = {0};
+        int64_t last[] = {(int64_t)order_count(run->order), 0};
         for (uint32_t i = 0; i < x.lines; i++) {
             rows[i] = i + 1;
             joined[i] = i % 3 == 1;
         }
-        /* counting at borders only, or every event, gives the same */
-        for (unsigned way = 0; way < 4; way++) {
+        rows[x.lines] = 1 + seed % x.lines;
+        for (uint32_t i = 0; i < x.count; i++) {
+            int64_t at = coordinate_of(run, i, true);
+            last[1] = at > last[1] ? at : last[1];
+        }
+        for (unsigned way = 0; way < 8; way++) {
+            if (way == 6) /* (borders are searched by time, which must grow along a line) */
+                continue;
             struct density_request r = {.from = (int64_t)(seed % 7),
-                                        .to = (int64_t)(n - seed % 5),
+                                        .to = last[way >> 1 & 1] - seed % 5,
                                         .pixels = 1 + seed % 40,
                                         .rows = rows,
                                         .joined = joined,
-                                        .row_count = x.lines,
+                                        .row_count = x.lines + (way >> 2),
+                                        .by_time = way & 2,
                                         .blocked = way & 1};
             struct encoder body = {0};
             struct density_info d;
@@ -339,18 +371,7 @@ static void densities_count_every_event_once(void **state)
             struct decoder in = part_of(&out, RESPONSE_DENSITY);
             decode_density(&in, &d);
             assert_true(decoder_finish(&in));
-            uint32_t *want = calloc((size_t)d.row_count * d.pixels, sizeof *want);
-            for (uint32_t i = 0; i < x.count; i++) {
-                int64_t at = (int64_t)order_position(run->order, x.arrivals[i].at);
-                uint32_t row = 0;
-                for (uint32_t line = 2; line <= x.arrivals[i].at.line; line++)
-                    row += !joined[line - 1];
-                if (at >= d.from && at < d.to)
-                    want[row * d.pixels +
-                         (uint32_t)((double)(at - d.from) / (double)(d.to - d.from) * d.pixels)]++;
-            }
-            assert_memory_equal(want, d.counts, (size_t)d.row_count * d.pixels * sizeof *want);
-            free(want);
+            compare_density(run, &r, &d);
             density_info_free(&d);
             encoder_free(&out);
         }

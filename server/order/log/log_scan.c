@@ -143,6 +143,27 @@ size_t order_read(const struct order *order, uint64_t position, size_t most,
     return count;
 }
 
+size_t order_read_times(const struct order *order, uint64_t position, size_t most,
+                        struct event_time *events)
+{
+    const struct log_block *rows = log_block(order, position);
+    uint32_t first = position % BLOCK_EVENTS, count = rows->count - first;
+    count = count < most ? count : (uint32_t)most;
+    READ(FIELD_TIME, time_ns = (int64_t)(value - FIELD_TIME_BIAS));
+    READ(FIELD_LINE, line = block_line_of(value));
+    READ(FIELD_THREAD, thread = (uint32_t)value);
+    return count;
+}
+
+struct occupants order_occupants(const struct order *order, uint64_t position)
+{
+    const struct log_block *rows = log_block(order, position);
+    uint32_t i = position % BLOCK_EVENTS;
+    return (struct occupants){.active = (uint16_t)block_get(rows, i, FIELD_ACTIVE),
+                              .blocked = (uint16_t)block_get(rows, i, FIELD_BLOCKED),
+                              .away = (uint16_t)block_get(rows, i, FIELD_AWAY)};
+}
+
 uint64_t order_previous_of_thread(const struct order *order, uint64_t position, uint32_t most)
 {
     uint64_t thread = log_get(order, position, FIELD_THREAD);
