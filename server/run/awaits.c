@@ -9,6 +9,8 @@ struct awaits {
     struct await *items;
     size_t count, room;
     struct map after; /* line, number of an event -> 1 + index */
+    bool *waiters; /* by line - 1: the thread has waits */
+    size_t waiter_room;
 };
 
 static void awaits_free(void *state)
@@ -16,6 +18,7 @@ static void awaits_free(void *state)
     struct awaits *awaits = state;
     free(awaits->items);
     map_free(&awaits->after);
+    free(awaits->waiters);
     free(awaits);
 }
 
@@ -33,6 +36,9 @@ void awaits_add(struct run *run, struct await await)
     all->items = array_reserve(all->items, &all->room, all->count + 1, sizeof *all->items);
     all->items[all->count++] = await;
     map_put(&all->after, await.after.line, await.after.number, (void *)(uintptr_t)all->count);
+    all->waiters =
+        array_reserve_zeroed(all->waiters, &all->waiter_room, await.thread, sizeof *all->waiters);
+    all->waiters[await.thread - 1] = true;
     run->generation++;
 }
 
@@ -53,8 +59,11 @@ static const struct await *after(const struct awaits *all, const struct order_ev
 const struct await *awaits_after(const struct run *run, const struct order_event *e)
 {
     const struct awaits *all = awaits_of(run);
-    const struct await *found = all && e->line ? after(all, e) : NULL;
-    if (found || !all || e->relation != RELATION_SYNC)
+    /* (few threads have waits, and most events are of the others) */
+    if (!all || !e->thread || e->thread > all->waiter_room || !all->waiters[e->thread - 1])
+        return NULL;
+    const struct await *found = e->line ? after(all, e) : NULL;
+    if (found || e->relation != RELATION_SYNC)
         return found;
     for (uint64_t p = e->point; p < e->point + 2 && !found; p++) {
         struct order_event other = p >= order_first(run->order) && p < order_count(run->order)

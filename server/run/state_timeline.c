@@ -6,6 +6,7 @@
 #include "server/run/awaits.h"
 #include "server/run/clock_sync.h"
 #include "server/run/event_times.h"
+#include "server/timing/event_reader.h"
 #include "wire/state_bands.h"
 
 #include <stdlib.h>
@@ -38,9 +39,17 @@ struct tracker_rule {
     uint8_t presence, about_presence;
 };
 
+#define RECENT_RULES 256u
+
 struct state_tracker {
     const struct run *run;
+    struct event_reader events;
     struct map rules; /* kind and type, relation -> struct tracker_rule */
+    struct recent_rule { /* recently used rules, by hash; rule NULL: empty */
+        const struct tracker_rule *rule;
+        uint64_t key;
+        uint8_t relation;
+    } recent[RECENT_RULES];
     size_t targets; /* number of descriptions when the rules were made */
     struct tracker_thread *threads; /* by line - 1 */
     size_t room;
@@ -57,6 +66,7 @@ static void *state_tracker_new(const struct run *run)
 {
     struct state_tracker *s = xcalloc(1, sizeof *s);
     s->run = run;
+    event_reader_begin(&s->events, run->order);
     return s;
 }
 
@@ -66,12 +76,14 @@ static void state_tracker_forget_rules(struct state_tracker *s)
         free(walk.value);
     map_free(&s->rules);
     s->rules = (struct map){0};
+    memset(s->recent, 0, sizeof s->recent);
 }
 
 static void state_tracker_free(void *state)
 {
     struct state_tracker *s = state;
     state_tracker_forget_rules(s);
+    event_reader_free(&s->events);
     for (size_t i = 0; i < s->room; i++)
         free(s->threads[i].seats);
     free(s->threads);
@@ -81,13 +93,9 @@ static void state_tracker_free(void *state)
 
 /* ---- rules of the descriptions ---- */
 
-static const struct tracker_rule *state_tracker_rule_of(struct state_tracker *s,
-                                                        const struct order_event *e)
+static const struct tracker_rule *state_tracker_find_rule(struct state_tracker *s,
+                                                          const struct order_event *e, uint64_t key)
 {
-    uint64_t kind = order_line_kind(s->run->order, e->line), key = kind << 32 | e->type;
-    if (s->targets != s->run->targets.count)
-        state_tracker_forget_rules(s);
-    s->targets = s->run->targets.count;
     struct tracker_rule *rule = map_get(&s->rules, key, e->relation);
     if (rule)
         return rule;
@@ -104,6 +112,19 @@ static const struct tracker_rule *state_tracker_rule_of(struct state_tracker *s,
                                       .about_presence = (uint8_t)look->about};
     map_put(&s->rules, key, e->relation, rule);
     return rule;
+}
+
+static const struct tracker_rule *state_tracker_rule_of(struct state_tracker *s,
+                                                        const struct order_event *e)
+{
+    uint64_t kind = order_line_kind(s->run->order, e->line), key = kind << 32 | e->type;
+    struct recent_rule *recent = &s->recent[(kind * 41 + e->type * 7 + e->relation) % RECENT_RULES];
+    if (s->targets != s->run->targets.count)
+        state_tracker_forget_rules(s);
+    s->targets = s->run->targets.count;
+    if (!recent->rule || recent->key != key || recent->relation != e->relation)
+        *recent = (struct recent_rule){state_tracker_find_rule(s, e, key), key, e->relation};
+    return recent->rule;
 }
 
 /* ---- threads ---- */
@@ -219,7 +240,8 @@ static void state_tracker_note_thread(struct state_tracker *s, uint32_t line)
 }
 
 /* Applies the next event of the log. */
-static void state_tracker_apply_event(struct state_tracker *s, const struct order_event *e)
+static void state_tracker_apply_event(struct state_tracker *s, const struct order_event *e,
+                                      uint64_t position)
 {
     const struct tracker_rule *rule = state_tracker_rule_of(s, e);
     uint32_t thread_line = rule->own ? e->line : e->thread;
@@ -241,7 +263,7 @@ static void state_tracker_apply_event(struct state_tracker *s, const struct orde
     if (thread_line != e->thread)
         state_tracker_note_thread(s, thread_line);
     if (!(e->line & HIDDEN_LINE) && !state_tracker_thread_of(s, e->line)->acts)
-        state_tracker_note_change(s, e->line, false, e->in);
+        state_tracker_note_change(s, e->line, false, order_occupants(s->run->order, position));
 }
 
 /* After the last event of a point: records the states of lines that may have changed. */
@@ -293,36 +315,42 @@ static void state_tracker_report_awaits(struct state_tracker *s, struct summary_
                                         uint64_t first, uint64_t end)
 {
     for (uint64_t p = first; p < end && awaits_count(s->run); p++) {
-        struct order_event e = order_event(s->run->order, p);
+        struct order_event e = *event_reader_at(&s->events, p);
         if (e.line && e.state == EVENT_ORDERED)
             state_tracker_report_await(s, pyramid, &e, first);
     }
 }
 
-/* Applies new points, as far as the budget allows.  All members of a point change
- * states at the same time. */
+/* Applies a point: all its members change states at the same time.  Returns the position after
+ * it. */
+static uint64_t state_tracker_apply_point(struct state_tracker *s, struct summary_tree *pyramid,
+                                          uint64_t first, uint64_t count)
+{
+    const struct order_event *e = event_reader_next(&s->events, first);
+    int64_t ns = event_times_for_process(s->run, e);
+    uint64_t end = first;
+    do {
+        if (e->line && e->state == EVENT_ORDERED)
+            state_tracker_apply_event(s, e, end);
+        end++;
+    } while (end < count && (e = event_reader_next(&s->events, end))->point != end);
+    if (s->change_count)
+        state_tracker_report_changes(s, pyramid, ns, first);
+    state_tracker_report_awaits(s, pyramid, first, end);
+    return end;
+}
+
+/* Applies new points, as far as the budget allows. */
 static uint64_t state_tracker_build(void *state, struct summary_tree *pyramid, uint64_t known,
                                     uint64_t *budget)
 {
     struct state_tracker *s = state;
-    const struct order *order = s->run->order;
-    uint64_t count = order_count(order);
+    uint64_t count = order_count(s->run->order);
     state_tracker_report_late(s, pyramid, known);
     while (known < count && *budget) {
-        uint64_t first = known, end = order_point_end(order, first);
-        struct order_event e = order_event(order, first), begin = e;
-        for (;;) {
-            if (e.line && e.state == EVENT_ORDERED)
-                state_tracker_apply_event(s, &e);
-            if (++known > end)
-                break;
-            e = order_event(order, known);
-        }
-        if (s->change_count)
-            state_tracker_report_changes(s, pyramid, event_times_for_process(s->run, &begin),
-                                         first);
-        state_tracker_report_awaits(s, pyramid, first, known);
-        *budget -= known - first < *budget ? known - first : *budget;
+        uint64_t end = state_tracker_apply_point(s, pyramid, known, count), applied = end - known;
+        *budget -= applied < *budget ? applied : *budget;
+        known = end;
     }
     return known;
 }
