@@ -211,6 +211,7 @@ static void debug_start_gdb(const struct command *command, struct debug_options 
     setenv("POET_OUTPUT", r->output, 1);
     unsetenv("POET_SERVER");
     unsetenv("POET_RUN");
+    setenv("POET_PREPARE_REPORT", "0", 1);
     debug_append_word(&words, d->gdb);
     debug_append_word(&words, "-q");
     if (d->batch)

@@ -317,6 +317,8 @@ static int record_start_followed(const struct command *command, struct record_op
         o->output = output;
     }
     unsetenv("POET_REPORT"); /* this process prints the report */
+    if (o->report)
+        setenv("POET_PREPARE_REPORT", "0", 1); /* and so saves its tables */
     if (child > 0)
         return recorded_program_end(
             &(struct recorded_program){.command = command,

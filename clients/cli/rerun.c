@@ -234,6 +234,7 @@ int rerun_start(const struct command *command, const struct rerun *a,
 {
     unsetenv("POET_SERVER");
     unsetenv("POET_RUN");
+    setenv("POET_PREPARE_REPORT", "0", 1); /* the trace is compared, and mostly deleted */
     if (loadable->traced || a->starts) {
         setenv("POET_OUTPUT", a->output, 1);
         execv(loadable->path, argv);

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -226,6 +227,8 @@ void run_registry_check_files(struct run_registry *runs)
 
 extern char **environ;
 
+#define PREPARE_NICE 19 /* of what no user waits for */
+
 /* Returns bin/poet of the installation that the server is in (libexec/poet/poet-server), else
  * "poet", to be found in PATH. */
 static const char *find_poet(char *path, size_t size)
@@ -249,26 +252,44 @@ static void plain_signals(posix_spawnattr_t *attributes)
     posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
 }
 
-void run_registry_report(const struct run *run)
+/* Starts `poet report` of a run.  quiet: without output. Returns the process, 0 after an error. */
+static pid_t run_registry_spawn_report(const struct run *run, char *output, bool quiet)
 {
     static char path[PATH_MAX], name[] = "poet", verb[] = "report", option[] = "-o";
-    if (!run->report || !run->file.path)
-        return;
     const char *poet = find_poet(path, sizeof path);
-    char *arguments[] = {name,        verb, run->file.path, *run->report ? option : NULL,
-                         run->report, NULL};
+    char *arguments[] = {name, verb, run->file.path, output ? option : NULL, output, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     pid_t child;
     posix_spawn_file_actions_init(&actions);
-    if (!*run->report)
+    if (quiet) {
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    } else if (!output) {
         posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    }
     plain_signals(&attributes);
     int error = posix_spawnp(&child, poet, &actions, &attributes, arguments, environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
-    if (error)
+    if (error && !quiet)
         server_log("%s: no report: %s: %s", run->file.path, poet, strerror(error));
+    return error ? 0 : child;
+}
+
+void run_registry_report(const struct run *run)
+{
+    if (run->report && run->file.path)
+        run_registry_spawn_report(run, *run->report ? run->report : NULL, false);
+}
+
+void run_registry_prepare(const struct run *run)
+{
+    const char *wanted = getenv("POET_PREPARE_REPORT");
+    pid_t child = wanted && strcmp(wanted, "0") == 0 ? 0
+                                                     : run_registry_spawn_report(run, NULL, true);
+    if (child > 0) /* its own server inherits that */
+        setpriority(PRIO_PROCESS, (id_t)child, PREPARE_NICE);
 }
 
 /* ---- output path ---- */

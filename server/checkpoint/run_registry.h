@@ -43,6 +43,10 @@ void run_registry_check_files(struct run_registry *runs);
 
 /* Starts the report of an ended run if one was requested (POET_REPORT); does not wait for it. */
 void run_registry_report(const struct run *run);
+/* Starts a report of an ended run that no user sees, at the lowest priority: its tables are saved,
+ * so that the first report that a user requests is there at once.  Does nothing if
+ * $POET_PREPARE_REPORT is 0. */
+void run_registry_prepare(const struct run *run);
 
 /* ---- output path, the file or directory that a server writes its runs to ---- */
 

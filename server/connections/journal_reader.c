@@ -16,6 +16,7 @@
 #include "server/forwarding/forwarded_stream.h"
 #include "server/journal/capture.h"
 #include "server/journal/forwarded_source.h"
+#include "server/queries/saved_results.h"
 #include "server/run/clock_sync.h"
 #include "server/tracefile/slot_compression.h"
 
@@ -269,7 +270,10 @@ static bool journal_reader_finish_run(struct server *server, struct run *run,
     run_journal_end(server, run);
     run->status.finished = true;
     run->status.ending = false;
-    run_registry_report(run);
+    if (run->report)
+        run_registry_report(run);
+    else if (!server->stopping && saved_results_apply(run))
+        run_registry_prepare(run);
     return true;
 }
 

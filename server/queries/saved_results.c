@@ -20,8 +20,7 @@ struct saved_results_origin {
     int64_t trace_changed_ns, server_changed_ns;
 };
 
-/* Returns whether all of the run is in its file, undamaged, and remains as it is. */
-static bool saved_results_apply(const struct run *run)
+bool saved_results_apply(const struct run *run)
 {
     return run->trace && run->file.path && !run->file.damage && !run->file.deleted &&
            !run->file.still_written && !run->programs.connected &&

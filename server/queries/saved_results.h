@@ -11,6 +11,9 @@
 #include "wire/message.h"
 #include "wire/request.h"
 
+/* Returns whether results about the run are saved: it is long, and is in its file, undamaged, as it
+ * remains. */
+bool saved_results_apply(const struct run *run);
 /* Returns the saved result of a request, given as its type and its encoded body, in new memory, and
  * sets *size; NULL if there is none. */
 uint8_t *saved_result_read(const struct run *run, enum request_type type,

@@ -553,7 +553,8 @@ bool run_exited(const struct run *run, uint32_t line)
 
 bool run_file_stamp(const struct run *run, struct tracefile_stamp *stamp)
 {
-    return run->trace && tracefile_get_stamp(run->trace, stamp);
+    return run->trace && run->file.path && tracefile_is_at(run->trace, run->file.path) &&
+           tracefile_get_stamp(run->trace, stamp);
 }
 
 unsigned run_connected(const struct run *run)

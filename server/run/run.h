@@ -287,7 +287,7 @@ bool run_step(struct run *run, uint64_t looks);
 uint32_t run_process(struct run *run, struct run_process process);
 
 /* Sets *stamp to that of the run's file as it was read, or as it is if this server writes it.
- * Returns false if there is no file. */
+ * Returns false if there is no file, or another one is at its path now. */
 bool run_file_stamp(const struct run *run, struct tracefile_stamp *stamp);
 
 /* Returns the position of the last event before exec replaced the program of a process by another

@@ -149,6 +149,13 @@ bool tracefile_exists(const struct tracefile *file)
     return file && fstat(file->fd, &st) == 0 && st.st_nlink > 0;
 }
 
+bool tracefile_is_at(const struct tracefile *file, const char *path)
+{
+    struct stat st, there;
+    return fstat(file->fd, &st) == 0 && stat(path, &there) == 0 && st.st_ino == there.st_ino &&
+           st.st_dev == there.st_dev;
+}
+
 bool tracefile_is_written(const struct tracefile *file) { return file->locked; }
 
 const char *tracefile_run(const struct tracefile *file) { return file->name; }

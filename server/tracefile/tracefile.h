@@ -136,6 +136,8 @@ struct tracefile_stamp {
  * is being written.  Returns false if it cannot be determined. */
 bool tracefile_get_stamp(const struct tracefile *file, struct tracefile_stamp *stamp);
 bool tracefile_exists(const struct tracefile *file); /* returns whether the file was not deleted */
+/* Returns whether the file is the one at a path. */
+bool tracefile_is_at(const struct tracefile *file, const char *path);
 const char *tracefile_run(const struct tracefile *file); /* returns the name of its run */
 bool tracefile_is_written(
     const struct tracefile *file); /* returns whether a server held its lock when it was opened */

@@ -23,7 +23,7 @@ stop() {
 }
 trap 'stop; rm -rf "$work"' EXIT
 mkdir -m 700 "$work/run"
-export XDG_RUNTIME_DIR="$work/run" XDG_STATE_HOME="$work" HOME="$work" PATH="$B/bin:$PATH" POET_QUIET=1
+export XDG_RUNTIME_DIR="$work/run" XDG_STATE_HOME="$work" HOME="$work" PATH="$B/bin:$PATH" POET_QUIET=1 POET_PREPARE_REPORT=0
 unset POET_SERVER POET_RUN POET_KEEP POET_OUTPUT POET_MAX_STALL_MS
 cd "$work"
 

@@ -9,6 +9,8 @@ export PATH="$B/bin:$PATH"
 unset POET_SERVER POET_RUN POET_QUIET POET_CONFIG POET_KEEP XDG_CONFIG_HOME SOURCE_DATE_EPOCH
 # Long, so that a loaded machine loses no events; tests of this limit set their own.
 export POET_MAX_STALL_MS=10000
+# Reports that servers prepare would take CPUs from the tests.
+export POET_PREPARE_REPORT=0
 # Open MPI, as root and with more ranks than CPUs.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_btl_base_warn_component_unused=0
