@@ -32,10 +32,16 @@ static void set_ink(cairo_t *cr, const struct state_band_style *look, double lig
 struct band_canvas {
     cairo_t *cr;
     cairo_surface_t *image; /* NULL: shapes */
-    uint32_t *pixels, color;
+    uint32_t *pixels;
     int words, width, height; /* words: from one row of pixels to the next */
     double x_pt, y_pt, scale; /* its corner, and pixels per point */
+    int edges[256]; /* of an image: the row of pixels above which a share of a pixel ends */
 };
+
+static int band_canvas_clamp(double pixel, int most)
+{
+    return pixel <= 0 ? 0 : pixel >= most ? most : (int)pixel;
+}
 
 static struct band_canvas band_canvas_begin(cairo_t *cr, cairo_rectangle_t box,
                                             const struct state_band_style *look)
@@ -51,41 +57,53 @@ static struct band_canvas band_canvas_begin(cairo_t *cr, cairo_rectangle_t box,
     c.image = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, c.width, c.height);
     c.pixels = (uint32_t *)(void *)cairo_image_surface_get_data(c.image);
     c.words = cairo_image_surface_get_stride(c.image) / (int)sizeof *c.pixels;
+    for (int share = 0; share < 256; share++)
+        c.edges[share] = band_canvas_clamp(
+            ceil((box.y + box.height * (1 - share / 255.0) - c.y_pt) * c.scale - 0.5), c.height);
     return c;
 }
 
-static void band_canvas_color(struct band_canvas *c, struct target_color color)
+static uint32_t band_canvas_color(struct target_color color)
 {
-    c->color = 0xff000000u | (uint32_t)lround(color.red * 255) << 16 |
-               (uint32_t)lround(color.green * 255) << 8 | (uint32_t)lround(color.blue * 255);
-    set_color(c->cr, color);
+    return 0xff000000u | (uint32_t)lround(color.red * 255) << 16 |
+           (uint32_t)lround(color.green * 255) << 8 | (uint32_t)lround(color.blue * 255);
 }
 
-static int band_canvas_clamp(double pixel, int most)
+/* Equal adjacent pixels of a row: where they begin and end, and, of an image, its first pixel that
+ * has its center in them and the first one after them. */
+struct band_run {
+    double x, to;
+    int left, right;
+};
+
+static struct band_run band_canvas_run(const struct band_canvas *c, double x, double to)
 {
-    return pixel <= 0 ? 0 : pixel >= most ? most : (int)pixel;
+    struct band_run run = {.x = x, .to = to};
+    if (!c->image)
+        return run;
+    run.left = band_canvas_clamp(ceil((x - c->x_pt) * c->scale - 0.5), c->width);
+    run.right = band_canvas_clamp(ceil((to - c->x_pt) * c->scale - 0.5), c->width);
+    return run;
 }
+
+/* A part of the height of a row, of 255, counted from its bottom. */
+struct band_part {
+    int below, above;
+};
 
 /* Adds a rectangle; of an image, it fills the pixels that have their center in it. */
-static void band_canvas_add(struct band_canvas *c, double x, double y, double width, double height)
+static void band_canvas_add(const struct band_canvas *c, const struct band_run *run,
+                            struct band_part part, uint32_t color, cairo_rectangle_t box)
 {
     if (!c->image) {
-        cairo_rectangle(c->cr, x, y, width, height);
+        cairo_rectangle(c->cr, run->x, box.y + box.height * (1 - part.above / 255.0),
+                        run->to - run->x, box.height * (part.above - part.below) / 255);
         return;
     }
-    int left = band_canvas_clamp(ceil((x - c->x_pt) * c->scale - 0.5), c->width),
-        right = band_canvas_clamp(ceil((x + width - c->x_pt) * c->scale - 0.5), c->width),
-        top = band_canvas_clamp(ceil((y - c->y_pt) * c->scale - 0.5), c->height),
-        bottom = band_canvas_clamp(ceil((y + height - c->y_pt) * c->scale - 0.5), c->height);
-    for (int row = c->pixels ? top : bottom; row < bottom; row++)
-        for (int i = left; i < right; i++)
-            c->pixels[row * c->words + i] = c->color;
-}
-
-static void band_canvas_fill(const struct band_canvas *c)
-{
-    if (!c->image)
-        cairo_fill(c->cr);
+    int bottom = c->pixels ? c->edges[part.below] : 0;
+    for (int row = c->edges[part.above]; row < bottom; row++)
+        for (int i = run->left; i < run->right; i++)
+            c->pixels[row * c->words + i] = color;
 }
 
 static void band_canvas_end(struct band_canvas *c)
@@ -108,25 +126,154 @@ static double state_band_edge(const cairo_rectangle_t *box, double wide, uint32_
     return (double)(int64_t)(box->x + pixel * wide + 0.5);
 }
 
-/* Fills the rectangles of one state, stacked on those of lower states; equal adjacent pixels are
- * one rectangle. */
-static void paint_state(struct band_canvas *canvas, const struct state_band_cell *cells,
-                        uint32_t pixels, unsigned state, cairo_rectangle_t box)
+/* ---- parts of pixels ---- */
+
+/* What is painted: cells of a row, and their measured states if these are painted instead. */
+struct band_source {
+    const struct state_band_cell *cells, *measured;
+    uint32_t pixels;
+    bool grey;
+};
+
+/* Returns the part of a pixel that a state takes, stacked on lower states. */
+static struct band_part state_band_part(const struct state_band_cell *cell, unsigned state)
 {
-    double wide = box.width / pixels;
-    for (uint32_t i = 0, end; i < pixels; i = end) {
-        double below = 0, share = cells[i].share[state];
-        for (unsigned k = 0; k < state; k++)
-            below += cells[i].share[k];
-        for (end = i + 1; end < pixels; end++)
-            if (memcmp(cells[end].share, cells[i].share, sizeof cells[i].share) != 0)
-                break;
-        double x = state_band_edge(&box, wide, i), to = state_band_edge(&box, wide, end);
-        if (share > 0)
-            band_canvas_add(canvas, x, box.y + box.height * (1 - (below + share) / 255), to - x,
-                            box.height * share / 255);
+    int below = 0;
+    for (unsigned k = 0; k < state; k++)
+        below += cell->share[k];
+    return (struct band_part){below, below + cell->share[state]};
+}
+
+/* Of time that is running by the order alone: values of enum band_thread_state. */
+static const uint8_t state_band_measured[] = {BAND_LIVING_READY, BAND_LIVING_SYSTEM,
+                                              BAND_LIVING_START};
+#define MEASURED_STATES (sizeof state_band_measured / sizeof *state_band_measured)
+
+/* Returns below which share of a pixel they end, of 255: above what was running. */
+static unsigned state_band_measured_top(const struct state_band_cell *cell,
+                                        const struct state_band_cell *measured)
+{
+    unsigned off = 0, runs = cell->share[BAND_RUNS], most = runs + cell->share[BAND_INSIDE];
+    for (unsigned i = 0; i < MEASURED_STATES; i++)
+        off += measured->share[state_band_measured[i]];
+    return off <= runs ? runs : off < most ? off : most;
+}
+
+/* Returns the part of a pixel that a measured state takes, in place of what was running. */
+static struct band_part state_band_measured_part(const struct state_band_cell *cell,
+                                                 const struct state_band_cell *measured,
+                                                 unsigned state)
+{
+    int top = (int)state_band_measured_top(cell, measured);
+    for (unsigned k = 0; k < state; k++)
+        top -= measured->share[state_band_measured[k]];
+    int share = measured->share[state_band_measured[state]];
+    share = share < top ? share : top;
+    return (struct band_part){top - share, top};
+}
+
+/* Returns the part that the order calls empty, above the other states, for a thread that was
+ * created and has not started. */
+static struct band_part state_band_created_part(const struct state_band_cell *cell,
+                                                const struct state_band_cell *measured)
+{
+    int states = 0, share = measured->share[BAND_LIVING_START];
+    for (unsigned k = 0; k < BAND_CLASSES; k++)
+        states += cell->share[k];
+    share = share < 255 - states ? share : 255 - states;
+    return (struct band_part){states, states + share};
+}
+
+static unsigned state_band_source_states(const struct band_source *s)
+{
+    return s->measured ? MEASURED_STATES + 1 : BAND_CLASSES;
+}
+
+static struct target_color state_band_source_color(const struct band_source *s, unsigned state)
+{
+    return !s->measured ? palette_color(state_band_palette_state(state), s->grey)
+           : state == MEASURED_STATES
+               ? palette_color(THREAD_STATE_CREATED, s->grey)
+               : palette_color(band_thread_state_code(state_band_measured[state]), s->grey);
+}
+
+static struct band_part state_band_source_part(const struct band_source *s, uint32_t i,
+                                               unsigned state)
+{
+    struct band_part part = !s->measured ? state_band_part(&s->cells[i], state)
+                            : state == MEASURED_STATES
+                                ? state_band_created_part(&s->cells[i], &s->measured[i])
+                                : state_band_measured_part(&s->cells[i], &s->measured[i], state);
+    part.above = part.above < 255 ? part.above : 255; /* (shares of a file can be too large) */
+    return part;
+}
+
+/* Returns the end of the pixels from i on that look the same. */
+static uint32_t state_band_source_same(const struct band_source *s, uint32_t i)
+{
+    uint32_t end = i + 1;
+    while (end < s->pixels &&
+           memcmp(s->cells[end].share, s->cells[i].share, sizeof s->cells[i].share) == 0 &&
+           (!s->measured ||
+            memcmp(s->measured[end].share, s->measured[i].share, sizeof s->measured[i].share) == 0))
+        end++;
+    return end;
+}
+
+/* ---- painting ---- */
+
+static struct band_run state_band_run(const struct band_canvas *canvas, const struct band_source *s,
+                                      uint32_t first, uint32_t end, const cairo_rectangle_t *box)
+{
+    double wide = box->width / s->pixels;
+    return band_canvas_run(canvas, state_band_edge(box, wide, first),
+                           state_band_edge(box, wide, end));
+}
+
+static void state_band_paint_image(const struct band_canvas *canvas, const struct band_source *s,
+                                   cairo_rectangle_t box)
+{
+    uint32_t colors[BAND_MOST];
+    unsigned states = state_band_source_states(s);
+    for (unsigned state = 0; state < states; state++)
+        colors[state] = band_canvas_color(state_band_source_color(s, state));
+    for (uint32_t i = 0, end; i < s->pixels; i = end) {
+        end = state_band_source_same(s, i);
+        struct band_run run = state_band_run(canvas, s, i, end, &box);
+        for (unsigned state = 0; state < states; state++) {
+            struct band_part part = state_band_source_part(s, i, state);
+            if (part.above > part.below)
+                band_canvas_add(canvas, &run, part, colors[state], box);
+        }
     }
-    band_canvas_fill(canvas);
+}
+
+/* One path for each state. */
+static void state_band_paint_shapes(const struct band_canvas *canvas, const struct band_source *s,
+                                    cairo_rectangle_t box)
+{
+    for (unsigned state = 0; state < state_band_source_states(s); state++) {
+        set_color(canvas->cr, state_band_source_color(s, state));
+        for (uint32_t i = 0, end; i < s->pixels; i = end) {
+            end = state_band_source_same(s, i);
+            struct band_run run = state_band_run(canvas, s, i, end, &box);
+            struct band_part part = state_band_source_part(s, i, state);
+            if (part.above > part.below)
+                band_canvas_add(canvas, &run, part, 0, box);
+        }
+        cairo_fill(canvas->cr);
+    }
+}
+
+static void state_band_paint_source(cairo_t *cr, const struct band_source *s, cairo_rectangle_t box,
+                                    const struct state_band_style *look)
+{
+    struct band_canvas canvas = band_canvas_begin(cr, box, look);
+    if (canvas.image)
+        state_band_paint_image(&canvas, s, box);
+    else
+        state_band_paint_shapes(&canvas, s, box);
+    band_canvas_end(&canvas);
 }
 
 #define NAME_LEAST_PT 9.0 /* minimum height of a row's name; of lower rows only some are named */
@@ -210,12 +357,11 @@ void state_band_paint_row(cairo_t *cr, const struct state_bands *s,
     cairo_set_source_rgba(cr, 0.5, 0.5, 0.5, 0.4);
     cairo_rectangle(cr, box.x, box.y + box.height, box.width, 1);
     cairo_fill(cr);
-    struct band_canvas canvas = band_canvas_begin(cr, box, look);
-    for (unsigned state = 0; state < BAND_CLASSES; state++) {
-        band_canvas_color(&canvas, palette_color(state_band_palette_state(state), look->grey));
-        paint_state(&canvas, s->cells + (size_t)row * s->pixels, s->pixels, state, box);
-    }
-    band_canvas_end(&canvas);
+    state_band_paint_source(cr,
+                            &(struct band_source){.cells = s->cells + (size_t)row * s->pixels,
+                                                  .pixels = s->pixels,
+                                                  .grey = look->grey},
+                            box, look);
     if (book && box.height >= LABEL_LEAST_PT)
         state_band_paint_labels(cr, s->cells + (size_t)row * s->pixels, s->pixels, book,
                                 state_band_key_object(book, s->rows[row]), box);
@@ -223,77 +369,12 @@ void state_band_paint_row(cairo_t *cr, const struct state_bands *s,
                           look);
 }
 
-/* ---- measured states ---- */
-
-/* Of time that is running by the order alone: values of enum band_thread_state. */
-static const uint8_t state_band_measured[] = {BAND_LIVING_READY, BAND_LIVING_SYSTEM,
-                                              BAND_LIVING_START};
-#define MEASURED_STATES (sizeof state_band_measured / sizeof *state_band_measured)
-
-/* Returns below which share of a pixel they end, of 255: above what was running. */
-static unsigned state_band_measured_top(const struct state_band_cell *cell,
-                                        const struct state_band_cell *measured)
-{
-    unsigned off = 0, runs = cell->share[BAND_RUNS], most = runs + cell->share[BAND_INSIDE];
-    for (unsigned i = 0; i < MEASURED_STATES; i++)
-        off += measured->share[state_band_measured[i]];
-    return off <= runs ? runs : off < most ? off : most;
-}
-
-static void paint_measured_state(struct band_canvas *canvas, const struct state_band_cell *cells,
-                                 const struct state_band_cell *measured, uint32_t pixels,
-                                 unsigned state, cairo_rectangle_t box)
-{
-    double wide = box.width / pixels;
-    for (uint32_t i = 0; i < pixels; i++) {
-        int top = (int)state_band_measured_top(&cells[i], &measured[i]);
-        for (unsigned k = 0; k < state; k++)
-            top -= measured[i].share[state_band_measured[k]];
-        int share = measured[i].share[state_band_measured[state]];
-        share = share < top ? share : top;
-        double x = state_band_edge(&box, wide, i), to = state_band_edge(&box, wide, i + 1);
-        if (share > 0)
-            band_canvas_add(canvas, x, box.y + box.height * (1 - top / 255.0), to - x,
-                            box.height * share / 255);
-    }
-    band_canvas_fill(canvas);
-}
-
-/* Fills what the order calls empty, above the other states, for a thread that was created and has
- * not started. */
-static void state_band_paint_created(struct band_canvas *canvas,
-                                     const struct state_band_cell *cells,
-                                     const struct state_band_cell *measured, uint32_t pixels,
-                                     cairo_rectangle_t box)
-{
-    double wide = box.width / pixels;
-    for (uint32_t i = 0; i < pixels; i++) {
-        int empty = 255, share = measured[i].share[BAND_LIVING_START];
-        for (unsigned k = 0; k < BAND_CLASSES; k++)
-            empty -= cells[i].share[k];
-        share = share < empty ? share : empty;
-        double x = state_band_edge(&box, wide, i), to = state_band_edge(&box, wide, i + 1);
-        if (share > 0)
-            band_canvas_add(canvas, x, box.y + box.height * (empty - share) / 255, to - x,
-                            box.height * share / 255);
-    }
-    band_canvas_fill(canvas);
-}
-
 void state_band_paint_measured(cairo_t *cr, const struct state_band_cell *cells,
                                const struct state_band_cell *measured, uint32_t pixels, double y,
                                const struct state_band_style *look)
 {
-    cairo_rectangle_t box = state_band_row_box(y, look);
-    struct band_canvas canvas = band_canvas_begin(cr, box, look);
-    for (unsigned i = 0; i < MEASURED_STATES; i++) {
-        band_canvas_color(
-            &canvas, palette_color(band_thread_state_code(state_band_measured[i]), look->grey));
-        paint_measured_state(&canvas, cells, measured, pixels, i, box);
-    }
-    band_canvas_color(&canvas, palette_color(THREAD_STATE_CREATED, look->grey));
-    state_band_paint_created(&canvas, cells, measured, pixels, box);
-    band_canvas_end(&canvas);
+    state_band_paint_source(cr, &(struct band_source){cells, measured, pixels, look->grey},
+                            state_band_row_box(y, look), look);
 }
 
 /* ---- the ruler ---- */

@@ -10,6 +10,7 @@
 #include "clients/viewer/state/request_slot.h"
 #include "clients/viewer/state/viewport.h"
 #include "render/scene_paint.h"
+#include "render/state_row_paint.h"
 #include "render/text_cache.h"
 
 #include <stdlib.h>
@@ -242,8 +243,9 @@ static void band_rows_draw_intervals(struct view *view, cairo_t *cr, const struc
     struct paint_theme theme = viewer_settings_theme(&view->viewer_settings);
     float *shares = band_rows_state_shares(view, band, width);
     int first = (int)viewport_names_px(&view->viewport);
-    state_interval_paint_row(cr, shares + (size_t)first * THREAD_STATES_DRAWN, width - first,
-                             (cairo_rectangle_t){first, y, width - first, BAND_PX}, theme.grey);
+    state_row_paint(cr, shares + (size_t)first * THREAD_STATES_DRAWN, width - first,
+                    (cairo_rectangle_t){first, y, width - first, BAND_PX},
+                    (struct state_row_style){.grey = theme.grey});
     g_free(shares);
 }
 

@@ -11,6 +11,7 @@
 #include "clients/viewer/state/request_slot.h"
 #include "clients/viewer/state/viewer_settings.h"
 #include "render/palette.h"
+#include "render/state_row_paint.h"
 #include "render/text_cache.h"
 
 #include <stdlib.h>
@@ -188,9 +189,8 @@ static void lock_details_paint_row(const struct lock_details *d, cairo_t *cr, ui
     }
     double y = (int)row * ROW_PX + (ROW_PX - BAND_PX) / 2.0;
     if (some)
-        state_interval_paint_row(cr, shares, width,
-                                 (cairo_rectangle_t){NAMES_PX, y, width, BAND_PX},
-                                 d->view->viewer_settings.look.grey);
+        state_row_paint(cr, shares, width, (cairo_rectangle_t){NAMES_PX, y, width, BAND_PX},
+                        (struct state_row_style){d->view->viewer_settings.look.grey, 0});
     g_free(shares);
 }
 

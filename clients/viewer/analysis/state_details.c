@@ -10,6 +10,7 @@
 #include "clients/viewer/state/highlights.h"
 #include "clients/viewer/state/request_slot.h"
 #include "clients/viewer/state/viewer_settings.h"
+#include "render/state_row_paint.h"
 
 #include <stdlib.h>
 
@@ -185,8 +186,8 @@ static void state_details_paint_bands(const struct state_details *d, cairo_t *cr
                 shares, width, spell.state, state_details_x(spell.from_ns, from, to, width),
                 state_details_x(spell.from_ns + spell.took_ns, from, to, width));
     if (some)
-        state_interval_paint_row(cr, shares, width, (cairo_rectangle_t){0, 0, width, BAND_PX},
-                                 d->view->viewer_settings.look.grey);
+        state_row_paint(cr, shares, width, (cairo_rectangle_t){0, 0, width, BAND_PX},
+                        (struct state_row_style){d->view->viewer_settings.look.grey, 0});
     g_free(shares);
 }
 

@@ -1,7 +1,6 @@
 #include "clients/viewer/analysis/state_intervals.h"
 
 #include "render/palette.h"
-#include "render/state_chart.h"
 #include "render/text_cache.h"
 
 #include <glib.h>
@@ -81,68 +80,13 @@ void state_interval_add_share(float *shares, int width, unsigned state, double f
     }
 }
 
-/* Returns whether two pixels look the same. */
-static bool state_interval_same_pixels(const float *shares, int one, int other)
-{
-    return memcmp(shares + (size_t)one * THREAD_STATES_DRAWN,
-                  shares + (size_t)other * THREAD_STATES_DRAWN,
-                  THREAD_STATES_DRAWN * sizeof *shares) == 0;
-}
-
-static void state_interval_fill_state(cairo_t *cr, unsigned state, double x, double y, double wide,
-                                      double high, bool grey)
-{
-    cairo_rectangle(cr, x, y, wide, high);
-    palette_fill(cr, state, grey, (cairo_rectangle_t){x, y, wide, high});
-}
-
-/* Adds the rectangles of a state to the path of `cr`, or fills them if it is hatched. */
-static void state_interval_paint_state(cairo_t *cr, const float *seen, int count, unsigned state,
-                                       cairo_rectangle_t box, bool grey)
-{
-    double wide = box.width / count;
-    bool hatched = palette_is_hatched(state, grey);
-    for (int i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && state_interval_same_pixels(seen, i, end);)
-            end++;
-        const float *shares = seen + (size_t)i * THREAD_STATES_DRAWN;
-        double x = round(box.x + i * wide), y = box.y;
-        if (shares[state] <= 0)
-            continue;
-        for (unsigned k = 0; k < state; k++)
-            y += (double)shares[k] * box.height;
-        cairo_rectangle_t part = {x, y, round(box.x + end * wide) - x,
-                                  (double)shares[state] * box.height};
-        if (hatched)
-            state_interval_fill_state(cr, state, part.x, part.y, part.width, part.height, grey);
-        else
-            cairo_rectangle(cr, part.x, part.y, part.width, part.height);
-    }
-    if (!hatched)
-        palette_fill(cr, state, grey, box);
-}
-
-/* One path for each state: GTK records what is drawn, and draws it again. */
-void state_interval_paint_row(cairo_t *cr, const float *shares, int count, cairo_rectangle_t box,
-                              bool grey)
-{
-    if (count <= 0)
-        return;
-    float *seen =
-        g_memdup2(shares, (size_t)count * THREAD_STATES_DRAWN * sizeof *seen); /* a pixel each */
-    for (int i = 0; i < count; i++)
-        state_shares_visible(seen + (size_t)i * THREAD_STATES_DRAWN, (float)(1 / box.height));
-    for (unsigned state = 0; state < THREAD_STATES_DRAWN; state++)
-        state_interval_paint_state(cr, seen, count, state, box, grey);
-    g_free(seen);
-}
-
 double state_interval_draw_key(cairo_t *cr, double x, double y, bool dark, bool grey)
 {
     double v = dark ? 0.75 : 0.35, begin = x;
     x += 8;
     for (unsigned i = 0; i < THREAD_STATES_DRAWN; i++) {
-        state_interval_fill_state(cr, i, x, y + 3, 12, 9, grey);
+        cairo_rectangle(cr, x, y + 3, 12, 9);
+        palette_fill(cr, i, grey, (cairo_rectangle_t){x, y + 3, 12, 9});
         cairo_set_source_rgb(cr, v, v, v);
         text_cache_show(cr, x + 16, y + 1, state_interval_state_name(i), 8, false);
         x += text_cache_width(NULL, state_interval_state_name(i), 8, false) + 30;

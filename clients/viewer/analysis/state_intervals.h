@@ -30,11 +30,6 @@ char *state_interval_describe(const struct table_names *names, const struct stat
 /* Adds an interval to the shares of pixels 0 .. width - 1, THREAD_STATES_DRAWN for each. */
 void state_interval_add_share(float *shares, int width, unsigned state, double from_px,
                               double to_px);
-/* Paints the states of `count` pixels, which divide the box evenly, one above the other, in
- * proportion to their shares; each that occurs is at least one pixel high.  The rest stays
- * empty. */
-void state_interval_paint_row(cairo_t *cr, const float *shares, int count, cairo_rectangle_t box,
-                              bool grey);
 /* Paints the key of the colors; returns its width. */
 double state_interval_draw_key(cairo_t *cr, double x, double y, bool dark, bool grey);
 

@@ -14,6 +14,7 @@
 #include "clients/viewer/state/viewer_settings.h"
 #include "clients/viewer/state/viewport.h"
 #include "render/scene_paint.h"
+#include "render/state_row_paint.h"
 #include "render/text_cache.h"
 
 #include <math.h>
@@ -76,10 +77,11 @@ static void draw_row(struct view *view, cairo_t *cr, const struct state_bands *l
     char *name = overview_label(view, row);
     draw_name(view, cr, name, y, names);
     g_free(name);
-    state_interval_paint_row(
+    state_row_paint(
         cr, all, (int)s->pixels,
         (cairo_rectangle_t){names, y + (ROW_PX - BAND_PX) / 2.0, overview_width_px(view), BAND_PX},
-        view->viewer_settings.look.grey);
+        (struct state_row_style){view->viewer_settings.look.grey,
+                                 gtk_widget_get_scale_factor(view->canvas)});
     g_free(all);
 }
 

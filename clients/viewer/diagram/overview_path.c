@@ -10,6 +10,7 @@
 #include "clients/viewer/state/request_slot.h"
 #include "clients/viewer/state/status_line.h"
 #include "clients/viewer/state/viewport.h"
+#include "render/coverage_mask.h"
 
 #include <math.h>
 
@@ -254,20 +255,24 @@ static double x_of(struct view *view, uint32_t pixel)
 }
 
 /* Adds a bar of WIDE_PX times its share of the path, at least one pixel high. */
-static void add_along(struct view *view, cairo_t *cr, const struct overview_path_piece *p,
-                      int height)
+static void add_along(struct view *view, struct coverage_mask *mask,
+                      const struct overview_path_piece *p, int height)
 {
     double x = x_of(view, p->first), to = x_of(view, p->end);
     double high = p->share > 0.999 ? WIDE_PX : MAX(1, WIDE_PX * p->share);
     if (p->row >= 0 && bands_view_is_visible(view, (uint32_t)p->row, height))
-        cairo_rectangle(cr, x, bands_view_y_px(view, (uint32_t)p->row) - high / 2, to - x, high);
+        coverage_mask_add(mask,
+                          (cairo_rectangle_t){x, bands_view_y_px(view, (uint32_t)p->row) - high / 2,
+                                              to - x, high});
 }
 
-static void add_hop(struct view *view, cairo_t *cr, const struct overview_path_piece *p)
+static void add_hop(struct view *view, struct coverage_mask *mask,
+                    const struct overview_path_piece *p)
 {
     double from = bands_view_y_px(view, (uint32_t)p->after),
            to = bands_view_y_px(view, (uint32_t)p->row), wide = p->alone ? WIDE_PX - 1.5 : 1;
-    cairo_rectangle(cr, x_of(view, p->first) - wide / 2, MIN(from, to), wide, fabs(to - from));
+    coverage_mask_add(mask, (cairo_rectangle_t){x_of(view, p->first) - wide / 2, MIN(from, to),
+                                                wide, fabs(to - from)});
 }
 
 static bool is_hop(const struct overview_path_piece *p)
@@ -276,36 +281,39 @@ static bool is_hop(const struct overview_path_piece *p)
 }
 
 /* Draws hops that are too close to be distinguished as a translucent area, behind the rest. */
-static void draw_veil(struct view *view, cairo_t *cr, const GArray *pieces)
+static void draw_veil(struct view *view, cairo_t *cr, const GArray *pieces, cairo_rectangle_t area)
 {
+    struct coverage_mask mask = coverage_mask_new(area, gtk_widget_get_scale_factor(view->canvas));
     for (guint i = 0; i < pieces->len; i++) {
         const struct overview_path_piece *p = &g_array_index(pieces, struct overview_path_piece, i);
         if (is_hop(p) && !p->alone)
-            add_hop(view, cr, p);
+            add_hop(view, &mask, p);
     }
     path_overlay_set_color(view, cr, 0.13);
-    cairo_fill(cr);
+    coverage_mask_paint(&mask, cr);
 }
 
 void overview_path_draw(struct view *view, cairo_t *cr, int height)
 {
     const GArray *pieces = pieces_of(view);
-    double names = viewport_names_px(&view->viewport);
-    if (!pieces)
+    cairo_rectangle_t area = {viewport_names_px(&view->viewport), BANDS_VIEW_RULER_PX,
+                              overview_width_px(view),
+                              bands_view_bottom_px(view, height) - BANDS_VIEW_RULER_PX};
+    if (!pieces || area.width < 1 || area.height < 1)
         return;
     cairo_save(cr);
-    cairo_rectangle(cr, names, BANDS_VIEW_RULER_PX, overview_width_px(view),
-                    bands_view_bottom_px(view, height) - BANDS_VIEW_RULER_PX);
+    cairo_rectangle(cr, area.x, area.y, area.width, area.height);
     cairo_clip(cr);
-    draw_veil(view, cr, pieces);
+    draw_veil(view, cr, pieces, area);
+    struct coverage_mask mask = coverage_mask_new(area, gtk_widget_get_scale_factor(view->canvas));
     for (guint i = 0; i < pieces->len; i++) {
         const struct overview_path_piece *p = &g_array_index(pieces, struct overview_path_piece, i);
-        add_along(view, cr, p, height);
+        add_along(view, &mask, p, height);
         if (is_hop(p) && p->alone)
-            add_hop(view, cr, p);
+            add_hop(view, &mask, p);
     }
     path_overlay_set_color(view, cr, 0.95);
-    cairo_fill(cr);
+    coverage_mask_paint(&mask, cr);
     cairo_restore(cr);
 }
 

@@ -110,7 +110,7 @@ static void paint_rows(struct view *view, cairo_t *cr, uint32_t first, uint32_t 
             char *name = overview_label(view, i);
             look.name = name;
             state_band_paint_row(cr, s, view_metadata(view), i, row_y(view, i), &look);
-            if (look.measured)
+            if (look.measured && measured_states_has_row(measured_states_of(view), i))
                 paint_measured(view, cr, i, &look);
             g_free(name);
         }
