@@ -20,7 +20,7 @@
 #include <string.h>
 
 #ifndef REPORT_EVERY /* tests make it small */
-#define REPORT_EVERY (1u << 19) /* events between partial results; or half of the known ones */
+#define REPORT_EVERY (1u << 17) /* events between partial results; or half of the known ones */
 #endif
 #define CHUNK 64u /* pixels computed at once in each row: they are adjacent in the summary tree */
 #define PIXEL_COST 4u /* cost of a pixel, in events */
@@ -432,4 +432,5 @@ const struct query query_state_bands = {.begin = strip_begin,
                                         .step = strip_step,
                                         .put = strip_put,
                                         .free = strip_free,
-                                        .most = LIMIT_WINDOWS};
+                                        .most = LIMIT_WINDOWS,
+                                        .overview = true};

@@ -25,6 +25,7 @@ struct query {
     void (*leave)(struct request_queue *queue, void *job, bool answered);
     unsigned most; /* maximum number of simultaneous jobs of one viewer */
     bool picture; /* whether it is for the visible diagram, which has priority */
+    bool overview; /* whether it is for the overview, which gets every other step of the rest */
     /* the response is as long as the run: it is put without steps, as fast as the viewer reads */
     bool stream;
 };

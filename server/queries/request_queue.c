@@ -115,12 +115,16 @@ bool request_queue_has_work(const struct request_queue *queue)
     return false;
 }
 
-/* Returns the index of the oldest request for the diagram, else of the next of the others in
- * turn. */
+/* Returns the index of the oldest request for the diagram; else, every other time, of the oldest
+ * one for the overview; else of the next of the others in turn. */
 static unsigned request_queue_choose_next(struct request_queue *queue)
 {
     for (unsigned i = 0; i < queue->count; i++)
         if (queue->items[i].query->picture)
+            return i;
+    queue->overview_next = !queue->overview_next;
+    for (unsigned i = 0; i < queue->count && !queue->overview_next; i++)
+        if (queue->items[i].query->overview)
             return i;
     for (unsigned n = 0; n < queue->count; n++) {
         unsigned i = queue->turn < queue->count ? queue->turn : 0;

@@ -1,5 +1,6 @@
 /* Queue of pending requests of one viewer.  Requests for the diagram come first, the oldest before
- * the others; all others get a step each in turn. */
+ * the others; of all others those for the overview get every other step, and all a step each in
+ * turn. */
 #ifndef SERVER_QUERIES_REQUEST_QUEUE_H
 #define SERVER_QUERIES_REQUEST_QUEUE_H
 
@@ -17,6 +18,7 @@ struct request_queue {
     } items[LIMIT_REQUESTS]; /* the oldest first */
     unsigned count;
     unsigned turn; /* index of the item that gets the next step */
+    bool overview_next; /* the next step is for the overview, if that is requested */
     struct window_job *kept; /* the window job answered last: the next window can reuse it */
 };
 

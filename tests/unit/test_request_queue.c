@@ -3,6 +3,7 @@
 #include "tests/bruteforce.h"
 #include "tests/unit/unit.h"
 #include "wire/event_types.h"
+#include "wire/table_rows.h"
 
 static struct execution x;
 
@@ -120,6 +121,51 @@ static void what_is_cancelled_is_not_answered(void **state)
     run_free(run);
 }
 
+static struct encoder table_body(char *what)
+{
+    struct encoder body = {0};
+    char nothing[] = "";
+    encode_table_request(&body,
+                         &(struct table_request){.what = what, .by = nothing, .sort = nothing});
+    return body;
+}
+
+static bool is_pending(const struct request_queue *queue, uint32_t id)
+{
+    for (unsigned i = 0; i < queue->count; i++)
+        if (queue->items[i].id == id)
+            return true;
+    return false;
+}
+
+/* Tables that were requested before the overview delay it by a step each other time. */
+static void the_overview_gets_every_other_step(void **state)
+{
+    (void)state;
+    struct run *run = small_run();
+    struct request_queue queue = {.run = run};
+    struct encoder out = {0}, body = {0};
+    struct told told = {0};
+    char states[] = "states";
+    for (uint32_t id = 1; id <= 6; id++) {
+        body = table_body(states);
+        assert_true(ask(&queue, id, REQUEST_TABLE, &body, &out));
+    }
+    body = (struct encoder){0};
+    encode_density_request(&body, &(struct density_request){.pixels = 10});
+    assert_true(ask(&queue, 7, REQUEST_STATE_BANDS, &body, &out));
+    unsigned steps = 0;
+    for (; is_pending(&queue, 7); steps++)
+        request_queue_step(&queue, &out);
+    assert_true(steps <= 2 && queue.count >= 5);
+    work_off(&queue, &out);
+    read_all(&told, &out);
+    for (uint32_t id = 1; id <= 7; id++)
+        assert_true(told.ends[id] == 1 && !told.refused[id]);
+    request_queue_clear(&queue, NULL);
+    run_free(run);
+}
+
 static void another_run_ends_all_of_them(void **state)
 {
     (void)state;
@@ -168,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_question_has_one_end),
         cmocka_unit_test(what_is_cancelled_is_not_answered),
+        cmocka_unit_test(the_overview_gets_every_other_step),
         cmocka_unit_test(another_run_ends_all_of_them),
         cmocka_unit_test(what_cannot_be_asked_is_refused),
     };
