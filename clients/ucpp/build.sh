@@ -30,19 +30,13 @@ if [ ! -e "$adapter" ]; then
     trap 'rm -rf "$building"' EXIT
     trap 'exit 130' INT TERM
     echo "poetcc++: building the adapter for u++ $multi $debug in $cache" >&2
-    building_all=
-    for source in "$sources"/*.cc; do
-        object=$building/$(basename "$source" .cc).o
-        # shellcheck disable=SC2086
-        $compiler $debug $multi -quiet -g -O2 -fno-omit-frame-pointer -fno-access-control -Wno-attributes -I"$headers" \
-            -c "$source" -o "$object" 2>"$object.errors" &
-        building_all="$building_all $!"
-    done
-    for process in $building_all; do
-        wait "$process" || failed=yes
-    done
-    if [ "${failed-}" = yes ] || ! ld -r "$building"/*.o -o "$building/adapter"; then
-        cat "$building"/*.errors >&2
+    # as one unit: the headers of uC++ are most of the work
+    for source in "$sources"/*.cc; do echo "#include \"$source\""; done >"$building/adapter.cc"
+    # shellcheck disable=SC2086
+    $compiler $debug $multi -quiet -g -O2 -fno-omit-frame-pointer -fno-access-control -Wno-attributes -I"$headers" \
+        -c "$building/adapter.cc" -o "$building/adapter" 2>"$building/errors" &
+    if ! wait $!; then
+        cat "$building/errors" >&2
         echo "poetcc++: the adapter for u++ could not be built: it is for uC++ 7, and this is" \
              "$($compiler --version 2>&1 | sed -n 's/^uC++ Version \([^ ]*\).*/\1/p' | head -n 1)" >&2
         exit 1

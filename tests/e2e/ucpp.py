@@ -1,9 +1,10 @@
 """The lines of the six programs of examples/ucpp/, event for event, in every run of a dump.
 
     poet dump --json FILE | python3 ucpp.py PROGRAM
+    python3 ucpp.py PROGRAM=DUMP...
 
 Prints how many runs it saw and the alternatives that came up; exits 1 at the first line that is
-not as it must be.
+not as it must be. With dumps it prints only what is wrong, of each of them.
 """
 import json
 import sys
@@ -202,6 +203,27 @@ def check(program, runs):
     return ways
 
 
+def check_dump(program, dump):
+    with open(dump, encoding="utf-8") as lines:
+        runs = read(lines)
+    if len(runs) != 1:
+        raise Broken(f"{len(runs)} runs")
+    check(program, runs)
+
+
+def check_dumps(arguments):
+    wrong = 0
+    for program, dump in (argument.split("=", 1) for argument in arguments):
+        try:
+            check_dump(program, dump)
+        except Broken as why:
+            print(f"{dump}: {why}")
+            wrong += 1
+    return wrong > 0
+
+
+if len(sys.argv) > 2 or "=" in sys.argv[1]:
+    sys.exit(check_dumps(sys.argv[1:]))
 try:
     runs = read(sys.stdin)
     ways = check(sys.argv[1], runs)
