@@ -1,5 +1,6 @@
 #include "objects.h"
 
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
@@ -93,8 +94,11 @@ struct object_entry {
 
 enum { BUCKET_BITS = 14 };
 
-static struct {
-    data_lock lock;
+/* Readers take no lock, as each event has several: they notice by `version` whether the bucket
+ * changed meanwhile. (Memory of entries is only used for entries.) */
+static struct object_bucket {
+    data_lock lock; /* of those that change it */
+    unsigned version; /* odd: it is being changed */
     object_entry *first;
 } buckets[1 << BUCKET_BITS];
 
@@ -103,36 +107,87 @@ static block_list<object_entry> entries;
 static block_list<visit> visits;
 static block_list<raised_exception> raised_exceptions;
 
-static auto &bucket_of(const void *address)
+static object_bucket &bucket_of(const void *address)
 {
     return buckets[(uintptr_t(address) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - BUCKET_BITS)];
 }
 
-object *object_find(const void *address)
+static void bucket_set(object_entry *&link, object_entry *e)
 {
-    auto &bucket = bucket_of(address);
+    __atomic_store_n(&link, e, __ATOMIC_RELEASE);
+}
+
+/* Changes a bucket, unless the kernel thread holds a lock. */
+class bucket_change
+{
+    object_bucket &bucket;
+
+  public:
+    const bool may;
+
+    explicit bucket_change(object_bucket &bucket) : bucket(bucket), may(bucket.lock.acquire())
+    {
+        if (!may)
+            return;
+        __atomic_store_n(&bucket.version, bucket.version + 1, __ATOMIC_RELAXED);
+        __atomic_thread_fence(__ATOMIC_RELEASE);
+    }
+    ~bucket_change()
+    {
+        if (!may)
+            return;
+        __atomic_store_n(&bucket.version, bucket.version + 1, __ATOMIC_RELEASE);
+        bucket.lock.release();
+    }
+};
+
+static object *bucket_find(const object_bucket &bucket, const void *address, unsigned *most)
+{
+    const object_entry *e = __atomic_load_n(&bucket.first, __ATOMIC_ACQUIRE);
+    while (e && __atomic_load_n(&e->address, __ATOMIC_RELAXED) != address && --*most)
+        e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE);
+    return e && *most ? __atomic_load_n(&e->of, __ATOMIC_RELAXED) : nullptr;
+}
+
+/* Finds it while nothing changes. */
+static OUT_OF_LINE object *bucket_find_locked(object_bucket &bucket, const void *address)
+{
     if (!bucket.lock.acquire())
         return nullptr;
-    const object_entry *e = bucket.first;
-    while (e && e->address != address)
-        e = e->next;
-    object *o = e ? e->of : nullptr;
+    unsigned most = UINT_MAX;
+    object *o = bucket_find(bucket, address, &most);
     bucket.lock.release();
     return o;
 }
 
-static void object_remove(const void *address)
+object *object_find(const void *address)
 {
-    auto &bucket = bucket_of(address);
-    if (!bucket.lock.acquire())
-        return;
+    object_bucket &bucket = bucket_of(address);
+    unsigned version = __atomic_load_n(&bucket.version, __ATOMIC_ACQUIRE), most = 64;
+    object *o = bucket_find(bucket, address, &most);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    bool known = !(version & 1) && most &&
+                 __atomic_load_n(&bucket.version, __ATOMIC_RELAXED) == version;
+    return known ? o : bucket_find_locked(bucket, address);
+}
+
+static object_entry *bucket_take(object_bucket &bucket, const void *address)
+{
+    bucket_change change(bucket);
+    if (!change.may)
+        return nullptr;
     object_entry **at = &bucket.first;
     while (*at && (*at)->address != address)
         at = &(*at)->next;
     object_entry *e = *at;
     if (e)
-        *at = e->next;
-    bucket.lock.release();
+        bucket_set(*at, e->next);
+    return e;
+}
+
+static void object_remove(const void *address)
+{
+    object_entry *e = bucket_take(bucket_of(address), address);
     if (e)
         entries.put(e);
 }
@@ -143,14 +198,14 @@ void object_add(const void *address, object *o)
     object_entry *e = entries.get();
     if (!e)
         return;
+    object_bucket &bucket = bucket_of(address);
+    bucket_change change(bucket);
+    if (!change.may)
+        return;
     e->address = address;
     e->of = o;
-    auto &bucket = bucket_of(address);
-    if (!bucket.lock.acquire())
-        return;
     e->next = bucket.first;
-    bucket.first = e;
-    bucket.lock.release();
+    bucket_set(bucket.first, e);
 }
 
 object *object_new(object_kind kind, const void *address, const void *site)
@@ -165,11 +220,22 @@ object *object_new(object_kind kind, const void *address, const void *site)
     return o;
 }
 
+static void object_put(object *o)
+{
+    while (visit *v = o->free_visits) {
+        o->free_visits = v->outer;
+        visits.put(v);
+    }
+    objects.put(o);
+}
+
+/* Each stack keeps its free visits. */
 bool visit_begin(object *stack, object *in, const void *member)
 {
-    visit *v = visits.get();
+    visit *v = stack->free_visits ? stack->free_visits : visits.get();
     if (!v)
         return false;
+    stack->free_visits = v->outer;
     v->outer = stack->innermost;
     v->in = in;
     v->member = member;
@@ -183,9 +249,10 @@ void visit_end(object *stack)
     visit *v = stack->innermost;
     object *in = v->in;
     stack->innermost = v->outer;
-    visits.put(v);
+    v->outer = stack->free_visits;
+    stack->free_visits = v;
     if (__atomic_sub_fetch(&in->visited, 2, __ATOMIC_ACQ_REL) == 1)
-        objects.put(in);
+        object_put(in);
 }
 
 raised_exception *raised_exception_new() { return raised_exceptions.get(); }
@@ -215,20 +282,21 @@ void mark(object *self, poet_line_t line, event_type type, const void *site, con
 {
     if (!line) /* it could not be opened, which is reported; 0 would be where the thread is */
         return;
-    poet_record_t r = {};
-    uint64_t earlier = after.number;
-    r.line = line;
-    r.about = about ? about->line : 0;
-    r.type = event_code(type);
-    r.flags = flags;
-    r.site = site;
+    poet_line_t object = about ? about->line : 0;
     if (after.line) {
-        r.flags |= POET_AFTER;
+        poet_record_t r = {};
+        r.line = line;
+        r.about = object;
+        r.type = event_code(type);
+        r.flags = flags | POET_AFTER;
+        r.site = site;
         r.high = after.line;
-        r.low = &earlier;
+        r.low = &after.number;
         r.keys = 1;
+        self->last = poet_record(&r);
+    } else {
+        self->last = poet_event_at(line, event_code(type), object, flags, site);
     }
-    self->last = poet_record(&r);
     if (type != RAISE)
         self->deletes_at = type == DELETE ? site : nullptr;
 }
@@ -368,7 +436,7 @@ void object_free(object *o, const void *mutex)
     if (mutex)
         object_remove(mutex);
     if (__atomic_or_fetch(&o->visited, 1, __ATOMIC_ACQ_REL) == 1) /* else the last visit does it */
-        objects.put(o);
+        object_put(o);
 }
 
 /* Those of the library, such as buffers of files, are opened when they are used. */
@@ -414,7 +482,8 @@ section::section(const void *constructing) : task(running_task()), self(object_f
 
 object *section::stack() const
 {
-    object *o = object_find(&task->getCoroutine());
+    const uBaseCoroutine *coroutine = &task->getCoroutine();
+    object *o = coroutine == task ? self : object_find(coroutine);
     return o ? o : self;
 }
 

@@ -86,7 +86,7 @@ struct object {
     poet_line_t line; /* 0: not open yet */
     object *next_early;
     /* of tasks and coroutines */
-    visit *innermost;
+    visit *innermost, *free_visits;
     poet_stack_t stack;
     const void *deletes_at; /* its last event but exceptions that it raises is the deletion there */
     raised_exception *raised, *newest_raised;
