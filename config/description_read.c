@@ -136,6 +136,7 @@ static void read_rules(struct description_reader *reader, const config_setting_t
     read_waits(reader, s, event);
     event->waits_checked = event->waits;
     description_get_bool(reader, s, "releases_lock", &event->releases);
+    description_get_bool(reader, s, "keeps_lock", &event->keeps);
     description_get_bool(reader, s, "has_timeout", &event->timed);
     description_get_bool(reader, s, "awaits_child", &event->awaits_child);
     description_get_bool(reader, s, "rests", &event->rests);
@@ -238,7 +239,7 @@ static void read_event(struct description_reader *reader, const config_setting_t
                            "allowed_after_in_thread closes thread_state state_of wait_class "
                            "releases_lock signal_handlers_between object_state show_thread_name "
                            "ends group has_timeout woken_by ended_by category undelivered_label "
-                           "broadcast_text expects awaits_child rests role");
+                           "broadcast_text expects awaits_child rests role keeps_lock");
     const char *name = description_get_text(reader, s, "name", true);
     struct selector wanted = {.name = name ? name : ""};
     wanted.any_kind = !description_get_names(reader, s, "line_types", &wanted.on, NULL);

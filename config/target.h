@@ -136,6 +136,8 @@ struct target_event {
     bool waits; /* its thread is blocked until a later event */
     bool waits_checked; /* as it was when recorded: the rules use this */
     bool releases; /* and the thread releases the line meanwhile, so that others can enter it */
+    /* the thread has left the line for another one, and still holds the line's lock */
+    bool keeps;
     bool timed; /* or until a timeout */
     bool awaits_child; /* it waits for the end of a process that its own process created */
     uint8_t role; /* an enum target_role */

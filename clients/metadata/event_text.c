@@ -461,13 +461,17 @@ static void hang_text_report_waker(const struct trace_metadata *book,
     if (!v->about || (!v->waker.line && v->doubts & UNCERTAIN_TYPES))
         return;
     bool bytes = hang_text_is_communication(book, v->about);
+    const struct target_line_type *kind = metadata_line_type(book, v->about);
     if (!v->waker.line) {
         if (bytes)
             fputs("no thread has done so before\n", s->f);
         else if (v->able_count)
             fprintf(s->f, "%s was signaled by its waiters only\n", about);
         else
-            fprintf(s->f, "%s was never signaled\n", about);
+            fprintf(s->f, "%s was never signaled%s\n", about,
+                    kind && kind->category == CATEGORY_LOCK /* a condition of a monitor */
+                        ? " while a thread waited; a signal without a waiter is not recorded"
+                        : "");
         return;
     }
     fprintf(s->f, "last %s of %s: event ", hang_text_signal_name(book, v), about);

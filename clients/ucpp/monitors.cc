@@ -274,16 +274,23 @@ class condition_wait
     ~condition_wait() { condition_mark(READY, site); }
 };
 
+/* (Those of the library's monitors, such as a barrier, are inlined into the program, or called by
+ * what is.) */
+static const char *condition_site(const char *called, void *const *frame)
+{
+    return code_call_of_library(code_call_of_inline(called, frame));
+}
+
 WRAP(void, _ZN10uCondition4waitEv, uCondition *condition)
 {
-    condition_wait wait(SITE);
+    condition_wait wait(condition_site(SITE, FRAME));
     __real__ZN10uCondition4waitEv(condition);
 }
 
 WRAP(bool, _ZN10uCondition6signalEv, uCondition *condition)
 {
     if (!condition->empty())
-        condition_mark(SIGNAL, SITE);
+        condition_mark(SIGNAL, condition_site(SITE, FRAME));
     return __real__ZN10uCondition6signalEv(condition);
 }
 
@@ -291,7 +298,8 @@ WRAP(bool, _ZN10uCondition11signalBlockEv, uCondition *condition)
 {
     if (condition->empty())
         return __real__ZN10uCondition11signalBlockEv(condition);
-    condition_mark(SIGNAL, SITE);
-    condition_wait wait(SITE);
+    const char *site = condition_site(SITE, FRAME);
+    condition_mark(SIGNAL, site);
+    condition_wait wait(site);
     return __real__ZN10uCondition11signalBlockEv(condition);
 }

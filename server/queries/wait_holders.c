@@ -84,6 +84,50 @@ static enum hold_kind wait_holder_occupant_kind(const struct run *run, struct ev
     return !look || !look->after.count ? HOLD_LOCK : look->after.count > 1 ? HOLD_WRITE : HOLD_READ;
 }
 
+/* Returns the event by which a thread came to a line for the part of its events there that ends at
+ * a position. */
+static struct event_id wait_holder_arrival(const struct run *run, uint64_t position)
+{
+    struct order_event e = order_event(run->order, position);
+    uint32_t thread = e.thread;
+    struct event_id arrival = {e.line, e.number};
+    for (unsigned i = 0; i < ENTERED_EVENTS; i++) {
+        position = order_previous(run->order, position);
+        if (position == NO_POSITION || position < order_first(run->order))
+            break;
+        e = order_event(run->order, position);
+        const struct target_event *look =
+            run_event_type(run, e.line, e.type, (enum relation)e.relation);
+        if (e.thread != thread || !look ||
+            (look->has_presence && look->presence == OCCUPANCY_OUT && !look->keeps))
+            break;
+        if (look->has_presence && !look->own && look->presence == OCCUPANCY_ACTIVE)
+            arrival = (struct event_id){e.line, e.number};
+    }
+    return arrival;
+}
+
+/* Adds the thread that is elsewhere and holds the line, as in a monitor that it called from there:
+ * the last one that acted on the line. */
+static void wait_holders_add_absent(struct wait_graph *g, struct wait_graph_object *object,
+                                    const struct waiter *w)
+{
+    const struct order *order = g->run->order;
+    uint64_t count = order_line_events(order, w->about),
+             position = count > order_line_first(order, w->about)
+                            ? order_line_at(order, w->about, count - 1)
+                            : NO_POSITION;
+    struct order_event e =
+        position == NO_POSITION ? (struct order_event){0} : order_event(order, position);
+    const struct target_event *look =
+        e.line ? run_event_type(g->run, e.line, e.type, (enum relation)e.relation) : NULL;
+    if (look && look->keeps && e.thread && e.thread != w->about)
+        wait_graph_add_holder(g, object,
+                              (struct holder_info){.thread = e.thread,
+                                                   .since = wait_holder_arrival(g->run, position),
+                                                   .how = HOLD_LOCK});
+}
+
 static void wait_holders_add_occupants(struct wait_graph *g, struct wait_graph_object *object,
                                        const struct waiter *w)
 {
@@ -357,6 +401,8 @@ void wait_holders_find(struct wait_graph *g, struct wait_graph_object *object,
     if (wait_holders_add_deleter(g, object, w))
         return;
     wait_holders_add_occupants(g, object, w);
+    if (!object->count)
+        wait_holders_add_absent(g, object, w);
     if (!object->count)
         wait_holders_add_inherited(g, object, w);
     if (!object->count)
