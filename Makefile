@@ -84,7 +84,7 @@ LIBS_LOCAL  := -lev $(call PKG,--libs,libconfig libxxhash libpcre2-8) $(LIBS_ZST
 LIBS_SERVER := $(LIBS_LOCAL) $(LIBS_FAR) $(LIBS_NATS)
 LIBS_RENDER := $(call PKG,--libs,cairo pangocairo libconfig) -lm
 LIBS_CLIENT := $(LIBS_RENDER) $(call PKG,--libs,libdw) -lstdc++
-LIBS_POET   := $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf)
+LIBS_POET   := $(LIBS_CLIENT) $(call PKG,--libs,json-c libpcre2-8 libelf sqlite3)
 LIBS_VIEW   := $(LIBS_CLIENT) $(call PKG,--libs,gtk4 json-c libpcre2-8)
 
 CFLAGS_DRAWING := $(call PKG,--cflags,cairo pangocairo json-c libpcre2-8)

@@ -56,7 +56,7 @@ static const struct {
     enum complete_kind kind;
     const char *words;
     const char *command; /* the only command with this meaning; NULL: all */
-} completion_known[] = {{"--format", TAKES_WORDS, "chrome dot shiviz", "export"},
+} completion_known[] = {{"--format", TAKES_WORDS, "chrome dot shiviz sqlite", "export"},
                         {"--format", TAKES_WORDS, "callgrind folded pprof", "calls"},
                         {"--paper", TAKES_WORDS, "a4 a3 letter legal", NULL},
                         {"--labels", TAKES_WORDS, "name id address", NULL},

@@ -2,8 +2,7 @@
 #define _GNU_SOURCE
 #include "clients/cli/command.h"
 #include "clients/cli/command_source.h"
-#include "clients/connection/result_table.h"
-
+#include "clients/cli/dump_columns.h"
 #include "clients/cli/output_format.h"
 #include "clients/cli/terminal.h"
 #include "wire/event_types.h"
@@ -12,90 +11,22 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 
-static const char *const states[] = {"ordered", "pending", "inconsistent"};
-static const char *const relations[] = {"none", "sync", "async", "async", "order", "group"};
-
-static struct json_object *dump_event_list_json(const struct event_id *refs, uint32_t count)
-{
-    struct json_object *list = json_object_new_array();
-    for (uint32_t i = 0; i < count; i++)
-        json_object_array_add(list, json_event_id(refs[i]));
-    return list;
-}
-
-static struct json_object *dump_line_json(uint32_t line)
-{
-    char s[16];
-    if (!line)
-        return NULL;
-    if (!(line & HIDDEN_LINE))
-        return json_object_new_int64(line);
-    snprintf(s, sizeof s, "h%u", line & ~HIDDEN_LINE);
-    return json_object_new_string(s);
-}
-
 static void dump_print_line(struct command_source *subject, uint32_t number)
 {
-    struct trace_metadata *book = &subject->source.book;
-    const struct line_info *line = &metadata_line(book, number)->is;
     struct json_object *o = json_object_new_object();
-    char object[24];
-    snprintf(object, sizeof object, "0x%llx", (unsigned long long)line->object);
-    json_object_object_add(o, "line", dump_line_json(number));
-    json_object_object_add(o, "kind", json_object_new_string(line->kind));
-    json_object_object_add(o, "letter", json_object_new_string(metadata_line_letter(book, number)));
-    json_object_object_add(
-        o, "name",
-        json_object_new_string(
-            number & HIDDEN_LINE ? "" : line_label_text(book, subject->sites, number)));
-    json_object_object_add(o, "object", line->object ? json_object_new_string(object) : NULL);
-    json_object_object_add(o, "shared", json_object_new_boolean(line->shared));
-    json_object_object_add(o, "hidden", json_object_new_boolean((number & HIDDEN_LINE) != 0));
-    json_object_object_add(o, "opened_by", json_event_id(line->opened_by));
+    for (const struct line_column *c = line_columns; c->name; c++)
+        json_object_object_add(o, c->name, c->value(subject, number));
     json_print(o);
-}
-
-/* Returns the functions on the call stack of an event, innermost first. */
-static json_object *dump_calls_json(struct command_source *subject, const struct event_info *e)
-{
-    const struct table_names names = {&subject->source.book, subject->sites};
-    json_object *calls = json_object_new_array();
-    for (uint32_t i = 0; i < e->call_count; i++) {
-        struct table_place function = {e->process, e->calls[i]};
-        json_object_array_add(calls, json_take_text(result_table_place_text(&names, function, "")));
-    }
-    return calls;
 }
 
 static void dump_print_event_json(struct command_source *subject, const struct event_info *e)
 {
-    struct json_object *o = json_object_new_object(), *texts = json_object_new_array();
-    const char *site = command_source_site(subject, e);
-    json_object_object_add(o, "event", json_event_id(e->at));
-    json_object_object_add(
-        o, "type", json_object_new_string(metadata_type_name(&subject->source.book, e->type)));
-    json_object_object_add(o, "time_ns", json_object_new_int64(e->time_ns));
-    json_object_object_add(o, "state", json_object_new_string(states[e->state]));
-    json_object_object_add(o, "relation", json_object_new_string(relations[e->relation]));
-    json_object_object_add(o, "partner",
-                           e->partner_count == 0 ? NULL
-                           : e->partner_count == 1
-                               ? json_event_id(e->partners[0])
-                               : dump_event_list_json(e->partners, e->partner_count));
-    json_object_object_add(o, "group", e->group ? json_object_new_uint64(e->group) : NULL);
-    json_object_object_add(o, "order_after", dump_event_list_json(e->after, e->after_count));
-    json_object_object_add(o, "object", dump_line_json(e->about));
-    json_object_object_add(o, "thread", dump_line_json(e->thread));
-    json_object_object_add(o, "site", *site ? json_object_new_string(site) : NULL);
-    json_object_object_add(o, "context", e->context ? json_object_new_int64(e->context) : NULL);
-    if (e->call_count)
-        json_object_object_add(o, "calls", dump_calls_json(subject, e));
-    for (uint32_t i = 0; i < e->text_count; i++)
-        json_object_array_add(texts, json_object_new_string(e->texts[i]));
-    json_object_object_add(o, "annotations", texts);
-    json_object_object_add(o, "uncertain",
-                           untraced_name(e->doubt) ? json_object_new_string(untraced_name(e->doubt))
-                                                   : NULL);
+    struct json_object *o = json_object_new_object();
+    for (const struct event_column *c = event_columns; c->name; c++) {
+        struct json_object *value = c->value(subject, e);
+        if (value || !c->optional)
+            json_object_object_add(o, c->name, value);
+    }
     json_print(o);
 }
 

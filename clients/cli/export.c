@@ -4,10 +4,12 @@
 #include "clients/cli/diagram_output.h"
 #include "clients/cli/order_formats.h"
 #include "clients/cli/paper_size.h"
+#include "clients/cli/sqlite_export.h"
 #include "config/options.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 /* ---- options ---- */
@@ -18,6 +20,7 @@ struct export_options {
     struct event_diagram picture;
     struct document_options page;
     const struct order_format *other; /* of another tool; NULL: a diagram */
+    bool database; /* all tables, for SQLite */
     const char *file;
     const struct command *command;
     enum wrap wrap;
@@ -43,9 +46,10 @@ static error_t parse_export(int key, char *value, struct argp_state *state)
         o->wrap = key == OPTION_WRAP ? WRAP : WRAP_NOT;
         return 0;
     case 'f':
-        if ((o->other = order_format_find(value)))
+        o->database = strcmp(value, "sqlite") == 0;
+        if ((o->other = order_format_find(value)) || o->database)
             return 0;
-        return bad(o, "--format: invalid value \"%s\"; valid: chrome, dot, shiviz", value);
+        return bad(o, "--format: invalid value \"%s\"; valid: chrome, dot, shiviz, sqlite", value);
     case 'p':
         if (paper_size_by_name(value, &o->page))
             return 0;
@@ -131,6 +135,8 @@ static int run_export(const struct command *command, int argc, char **argv)
         return command_usage(command, "missing option: -o FILE");
     if (o.picture.processors && diagram_output_format(o.file) == OUTPUT_HTML)
         return command_usage(command, "--processors: not supported in a web page");
+    if (o.database)
+        return sqlite_export_write(command, source, o.file);
     return o.other ? export_other(command, source, o.other, o.file)
                    : export_picture(command, source, &o);
 }
@@ -152,7 +158,7 @@ static const struct argp_option export_options[] = {
     {"format", 'f', "FORMAT", 0,
      "convert the whole run: chrome (Perfetto/Chrome trace-event JSON with flows, and each call if "
      "recorded with POET_MEASURE=calls=every), dot (Graphviz) or shiviz (vector clocks); -o - "
-     "writes to standard output",
+     "writes to standard output; or sqlite (a database with the tables of poet query)",
      1},
     {0}};
 static const struct argp_child picture_children[] = {
@@ -169,6 +175,7 @@ static const struct argp export_argp = {
 
 const struct command command_export = {.name = "export",
                                        .summary = "export the diagram or the trace (PDF, SVG, "
-                                                  "PNG, HTML, Perfetto, dot, ShiViz)",
+                                                  "PNG, HTML, Perfetto, dot, ShiViz, "
+                                                  "SQLite)",
                                        .run = run_export,
                                        .argp = &export_argp};

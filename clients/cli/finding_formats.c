@@ -64,26 +64,29 @@ static struct json_object *finding_formats_json_place(const struct finding_place
     return o;
 }
 
+struct json_object *finding_json(const struct run_finding *item)
+{
+    struct json_object *o = json_object_new_object(), *places = json_object_new_array(),
+                       *objects = json_object_new_array();
+    json_add_text(o, "kind", item->kind->name);
+    json_add_text(o, "certainty", finding_certainty_name(item->certainty));
+    json_add_text(o, "identity", item->identity);
+    json_add_text(o, "text", item->text);
+    for (uint32_t k = 0; k < item->object_count; k++)
+        json_object_array_add(objects, json_object_new_string(item->objects[k]));
+    json_object_object_add(o, "objects", objects);
+    for (uint32_t k = 0; k < item->place_count; k++)
+        json_object_array_add(places, finding_formats_json_place(&item->places[k]));
+    json_object_object_add(o, "places", places);
+    json_add_text(o, "accepted", item->reason);
+    return o;
+}
+
 static void finding_formats_json(FILE *f, const struct finding_report *r)
 {
     struct json_object *all = json_object_new_object(), *list = json_object_new_array();
-    for (uint32_t i = 0; i < r->findings->count; i++) {
-        const struct run_finding *item = &r->findings->items[i];
-        struct json_object *o = json_object_new_object(), *places = json_object_new_array(),
-                           *objects = json_object_new_array();
-        json_add_text(o, "kind", item->kind->name);
-        json_add_text(o, "certainty", finding_certainty_name(item->certainty));
-        json_add_text(o, "identity", item->identity);
-        json_add_text(o, "text", item->text);
-        for (uint32_t k = 0; k < item->object_count; k++)
-            json_object_array_add(objects, json_object_new_string(item->objects[k]));
-        json_object_object_add(o, "objects", objects);
-        for (uint32_t k = 0; k < item->place_count; k++)
-            json_object_array_add(places, finding_formats_json_place(&item->places[k]));
-        json_object_object_add(o, "places", places);
-        json_add_text(o, "accepted", item->reason);
-        json_object_array_add(list, o);
-    }
+    for (uint32_t i = 0; i < r->findings->count; i++)
+        json_object_array_add(list, finding_json(&r->findings->items[i]));
     json_object_object_add(all, "findings", list);
     json_write(f, all);
     putc('\n', f);

@@ -9,6 +9,8 @@
 #include <argp.h>
 #include <stdio.h>
 
+struct json_object;
+
 /* A child of the tables of such commands. It needs no input. */
 extern const struct argp finding_options;
 
@@ -53,6 +55,9 @@ struct finding_format {
 /* gcc (FILE:LINE: error: ...), json, sarif (SARIF 2.1.0, OASIS), junit (XML as Jenkins and GitLab
  * read it), github (workflow commands of GitHub Actions); ended by a NULL name. */
 extern const struct finding_format finding_formats[];
+
+/* Returns a finding as the format json has it; the caller frees it. */
+struct json_object *finding_json(const struct run_finding *finding);
 
 /* Return a format by name, or by the suffix of a file's name; NULL: none. */
 const struct finding_format *finding_format_named(const char *name);

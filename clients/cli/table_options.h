@@ -9,6 +9,9 @@
 #include "wire/table_rows.h"
 
 #include <argp.h>
+#include <stdio.h>
+
+struct json_object;
 
 struct table_settings {
     const struct command *command;
@@ -19,6 +22,7 @@ struct table_settings {
     bool json, csv, follow, backwards, tree, raw;
     struct document_options page;
     bool paper; /* a PDF has A4 pages */
+    bool quiet; /* what is wrong with a request stays in the table's `problem`, unreported */
     unsigned
         findings; /* the enum finding_group that the command reports (run_findings.h); 0: none */
     const char *finding_kinds; /* of predictions; NULL: the default */
@@ -83,6 +87,14 @@ int table_output_command(struct table_settings *tables, int argc, char **argv, i
 
 /* Reads an end of a range: an event, "2:17", or a time, "1.5s"; returns false if it is neither. */
 bool table_end_read(const char *value, struct table_end *end);
+
+/* Returns a row as --json prints it: {"row": {COLUMN: VALUE, ...}, "depth": N, ...}; the caller
+ * frees it. */
+struct json_object *table_row_json(const struct table_names *names,
+                                   const struct result_table *table, uint32_t row,
+                                   const uint32_t *columns, uint32_t count);
+/* Writes a field of a CSV file. */
+void table_csv_text(FILE *f, const char *text);
 
 /* ---- requests: progress on a terminal, cancellation by Ctrl-C, and errors ---- */
 

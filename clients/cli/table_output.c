@@ -150,8 +150,8 @@ static void table_json_head(FILE *f, const char *what, const struct table_names 
     table_json_print_object(f, o);
 }
 
-static void table_json_row(FILE *f, const struct table_names *names, const struct result_table *t,
-                           uint32_t row, const uint32_t *columns, uint32_t count)
+struct json_object *table_row_json(const struct table_names *names, const struct result_table *t,
+                                   uint32_t row, const uint32_t *columns, uint32_t count)
 {
     const struct table_row *r = &t->rows[row];
     struct json_object *o = json_object_new_object(), *lines = json_object_new_array(),
@@ -170,7 +170,7 @@ static void table_json_row(FILE *f, const struct table_names *names, const struc
     json_object_object_add(o, "lines", lines);
     json_object_object_add(o, "event", json_event_id(r->event));
     json_object_object_add(o, "context", context);
-    table_json_print_object(f, o);
+    return o;
 }
 
 /* what: a stable identifier of the table for scripts; NULL: the title. */
@@ -181,7 +181,7 @@ static void table_json_print(FILE *f, const char *what, const struct table_names
                        *notes = json_object_new_array();
     table_json_head(f, what, names, t, columns, count);
     for (uint32_t i = 0; i < t->row_count; i++)
-        table_json_row(f, names, t, i, columns, count);
+        table_json_print_object(f, table_row_json(names, t, i, columns, count));
     for (uint32_t i = 0; t->total && i < t->column_count; i++)
         if (t->total[i].is != CELL_NULL)
             json_object_object_add(total, t->columns[i].name,
@@ -195,7 +195,7 @@ static void table_json_print(FILE *f, const char *what, const struct table_names
 
 /* ---- CSV ---- */
 
-static void table_csv_text(FILE *f, const char *text)
+void table_csv_text(FILE *f, const char *text)
 {
     if (!strpbrk(text, ",\"\r\n")) {
         fputs(text, f);

@@ -241,7 +241,7 @@ int table_request_missing_column(const struct table_settings *o, const struct re
 static int table_request_check(const struct table_settings *o, const struct result_table *t)
 {
     if (t->problem)
-        return command_usage(o->command, "%s", t->problem);
+        return o->quiet ? EXIT_USAGE : command_usage(o->command, "%s", t->problem);
     if (o->sort && result_table_find_column(t, o->sort) == t->column_count)
         return table_request_missing_column(o, t, o->sort == o->width_of ? "--width-of" : "--sort",
                                             o->sort);
