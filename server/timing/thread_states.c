@@ -289,10 +289,19 @@ void thread_states_visit(const struct lifetimes *lives, const struct thread_time
     thread_states_emit_runnable(&w);
 }
 
-/* Cuts only at a border between running and waiting, which ends a state interval, but for requests
- * of tasks that did not wait. */
-int64_t thread_states_cut(const struct thread_timeline *c, int64_t from_ns, uint64_t most_items,
-                          size_t *looked)
+/* Returns whether a state interval ends where item i begins: at a border between running and
+ * waiting, unless the wait is a request during which a task may have run on. */
+static bool is_state_border(const struct lifetimes *lives, const struct thread_timeline *c,
+                            size_t i)
+{
+    const struct interval *before = &c->items[i - 1], *item = &c->items[i],
+                          *wait = item->is == INTERVAL_RUNS ? before : item;
+    return (item->is == INTERVAL_RUNS) != (before->is == INTERVAL_RUNS) &&
+           !thread_states_request_runs(lives, c, wait);
+}
+
+int64_t thread_states_cut(const struct lifetimes *lives, const struct thread_timeline *c,
+                          int64_t from_ns, uint64_t most_items, size_t *looked)
 {
     size_t first = c->start_ns == INTERVALS_NEVER ? c->count : intervals_at(c, from_ns), i = first;
     uint64_t left = c->count - first;
@@ -300,7 +309,7 @@ int64_t thread_states_cut(const struct thread_timeline *c, int64_t from_ns, uint
     if (most_items >= left)
         return INT64_MAX;
     for (i += most_items > 1 ? most_items : 1; i < c->count; i++)
-        if ((c->items[i].is == INTERVAL_RUNS) != (c->items[i - 1].is == INTERVAL_RUNS))
+        if (is_state_border(lives, c, i))
             return interval_begin(c, i);
     return INT64_MAX;
 }

@@ -88,8 +88,8 @@ void thread_states_visit(const struct lifetimes *lives, const struct thread_time
 
 /* Returns the begin of a state interval about `most` intervals after from_ns; INT64_MAX if there is
  * none. *looked: number of intervals visited. */
-int64_t thread_states_cut(const struct thread_timeline *course, int64_t from_ns, uint64_t most,
-                          size_t *looked);
+int64_t thread_states_cut(const struct lifetimes *lives, const struct thread_timeline *course,
+                          int64_t from_ns, uint64_t most, size_t *looked);
 
 /* Sums of the states. */
 struct thread_states {

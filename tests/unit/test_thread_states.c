@@ -181,7 +181,7 @@ static void expect_pieces(const struct lifetimes *lives, const struct thread_tim
         size_t looked;
         thread_states_visit(lives, course, INT64_MIN, INT64_MAX, keep, &whole);
         do {
-            to = thread_states_cut(course, from, most, &looked);
+            to = thread_states_cut(lives, course, from, most, &looked);
             thread_states_visit(lives, course, from, to, keep, &pieces);
             from = to;
         } while (to != INT64_MAX);
@@ -190,6 +190,41 @@ static void expect_pieces(const struct lifetimes *lives, const struct thread_tim
             expect(&pieces, i, whole.spells[i].state, whole.spells[i].from_ns,
                    whole.spells[i].to_ns);
     }
+}
+
+/* A task that requests a lock and stays on its worker thread ran on: no piece ends there. */
+static void requests_of_running_tasks_cut_nothing(void **context)
+{
+    (void)context;
+    struct intervals all = {0};
+    struct cpu_states *spans = cpu_states_new();
+    struct placements *tasks = cpu_states_placements(spans);
+    struct lifetimes lives = {.all = &all, .spans = spans, .source = CPU_SOURCE_SWITCHES};
+    struct listing whole = {.count = 0};
+    struct wait_interval segment = {.to_ns = 30, .release = 5, .thread = HOLDER};
+    struct wait_record request = {
+        .from_ns = 10, .to_ns = 12, .thread = T, .place = PLACE, .class = WAIT_CONTENTION};
+    uint32_t on = placements_carrier(tasks, 0, 1);
+    placements_switched(
+        tasks, (struct placement_switch){.on = on, .begins = 1, .begins_line = T, .at_ns = 0});
+    placements_switched(
+        tasks,
+        (struct placement_switch){.on = on, .ends = 1, .ends_line = T, .since_ns = 0, .at_ns = 20});
+    intervals_set_created(&all, T, HOLDER, 0, 1);
+    intervals_start(&all, T, 0, 2);
+    intervals_add_run(&all, T, step(&all, 0, PLACE, STEP_CODE), 10, 3);
+    intervals_add_wait(&all, request, NULL, 0, 0);
+    intervals_add_run(&all, T, step(&all, PLACE, 8, STEP_CODE), 20, 4);
+    request.from_ns = 20;
+    request.to_ns = 32;
+    intervals_add_wait(&all, request, &segment, 1, step(&all, PLACE, PLACE, STEP_LATENCY));
+    intervals_ended(&all, T, 40, 6);
+    thread_states_visit(&lives, intervals_for_thread(&all, T), INT64_MIN, INT64_MAX, keep, &whole);
+    expect(&whole, 0, THREAD_STATE_RUNNING, 0, 20);
+    expect(&whole, 1, THREAD_STATE_BLOCKED, 20, 30);
+    expect_pieces(&lives, intervals_for_thread(&all, T));
+    cpu_states_free(spans);
+    intervals_free(&all);
 }
 
 /* In random lifetimes, the states fill the whole time. */
@@ -233,6 +268,7 @@ int main(void)
         cmocka_unit_test(what_nobody_ended_counts_as_blocked),
         cmocka_unit_test(who_waits_still_is_blocked_to_the_end),
         cmocka_unit_test(who_was_made_and_never_began_is_in_start),
+        cmocka_unit_test(requests_of_running_tasks_cut_nothing),
         cmocka_unit_test(random_lives_are_filled),
     };
     return cmocka_run_group_tests_name("lives", tests, NULL, NULL);

@@ -14,11 +14,12 @@ static void lifetime_sweep_leave_thread(struct lifetime_sweep *s)
 }
 
 /* Sets the end of the piece; proceeds to the next thread if that is the end of this one. */
-static void lifetime_sweep_cut_piece(struct lifetime_sweep *s, int64_t until_ns, uint64_t *budget,
+static void lifetime_sweep_cut_piece(struct lifetime_sweep *s, const struct table_view *view,
+                                     int64_t until_ns, uint64_t *budget,
                                      struct lifetime_piece *piece)
 {
     size_t looked;
-    piece->to_ns = thread_states_cut(piece->course, piece->from_ns, *budget, &looked);
+    piece->to_ns = thread_states_cut(&view->lives, piece->course, piece->from_ns, *budget, &looked);
     lifetime_sweep_spend(budget, looked + THREAD_COST);
     s->within = true;
     s->from_ns = piece->to_ns;
@@ -43,7 +44,7 @@ enum lifetime_sweep_result lifetime_sweep_next(struct lifetime_sweep *s,
         *piece = (struct lifetime_piece){.course = course,
                                          .from_ns = s->within ? s->from_ns : view->from_ns,
                                          .first = !s->within};
-        lifetime_sweep_cut_piece(s, until, budget, piece);
+        lifetime_sweep_cut_piece(s, view, until, budget, piece);
         return LIFETIME_SWEEP_PIECE;
     }
     return LIFETIME_SWEEP_DONE;
