@@ -25,10 +25,10 @@ const char *untraced_text(unsigned reason)
 const char *untraced_name(unsigned reason)
 {
     static const char *const names[] = {
-        NULL,      "lost",  "stream",  "thread",        "barrier",   "signal", "object",
-        "handler", "futex", "atomic",  "runtime",       "call",      "line",   "calls",
-        NULL,      NULL,    "pending", "contradictory", "forgotten", "gone",   "damaged"};
-    _Static_assert(UNTRACED_COUNT == 14 && UNANSWERED_COUNT == sizeof names / sizeof *names,
+        NULL,       "lost",  "stream",  "thread",        "barrier",   "signal", "object",
+        "handler",  "futex", "atomic",  "runtime",       "call",      "line",   "calls",
+        "imported", NULL,    "pending", "contradictory", "forgotten", "gone",   "damaged"};
+    _Static_assert(UNTRACED_COUNT == 15 && UNANSWERED_COUNT == sizeof names / sizeof *names,
                    "a name each");
     return reason < UNANSWERED_COUNT ? names[reason] : NULL;
 }

@@ -81,7 +81,8 @@ struct occupants {
     R(10, RUNTIME, false, "a language runtime or library uses untraced synchronization")           \
     R(11, CALL, true, "untraced code used an object of the program")                               \
     R(12, LINE, true, "a trace line could not be created")                                         \
-    R(13, CALLS, false, "calls of a thread were not measured")
+    R(13, CALLS, false, "calls of a thread were not measured")                                     \
+    R(14, IMPORTED, true, "an imported trace has only a part of the order")
 
 /* clang-format off */
 enum untraced_reason {

@@ -83,7 +83,7 @@ static void completion_set_kind(const char *command, struct complete_option *o)
 /* Derives the kind of a command's arguments from their names in --help. */
 static void completion_set_arguments(struct complete_command *c, const char *args)
 {
-    c->words = strncmp(args, "shiviz ", 7) == 0 ? "shiviz" : ""; /* or a file */
+    c->words = strncmp(args, "shiviz ", 7) == 0 ? "shiviz chrome" : ""; /* or a file */
     c->kind = strstr(args, "PROGRAM")                         ? TAKES_PROGRAM
               : strstr(args, "SOURCE") || strstr(args, "RUN") ? TAKES_RUN
               : strstr(args, "ENDPOINT")                      ? TAKES_ENDPOINT

@@ -1,6 +1,7 @@
 /* poet import: converts logs of other tools to trace files. It sends their events to a private
  * server, as a program would. */
 #define _GNU_SOURCE
+#include "clients/cli/chrome_log.h"
 #include "clients/cli/command.h"
 #include "clients/connection/install_paths.h"
 #include "clients/connection/session.h"
@@ -24,8 +25,25 @@
 
 enum { TYPE_EVENT = 1, TYPE_SEND, TYPE_RECEIVE, TYPE_RELAY };
 
+/* A format: the environment, the kind of lines and the types of events of its traces; those of the
+ * enum above come first. */
+struct import_format {
+    const char *name, *environment, *kind, *kinds_name;
+    const char *const *types;
+    uint16_t type_count;
+    const char *untraced; /* what part of the order the logs have; NULL: all of it */
+};
+
+static const char *const shiviz_types[] = {"event", "send", "receive", "relay"};
+static const struct import_format import_formats[] = {
+    {"shiviz", "shiviz", "host", "host", shiviz_types, 4, NULL},
+    {"chrome", "slices", "track", "track", chrome_log_types, CHROME_LOG_TYPES,
+     "flows, and the order of each track"}};
+
 struct import_output {
     int fd;
+    const struct import_format *format;
+    const uint8_t *types; /* by event: index of the format's types; NULL: by their relation */
     struct encoder out;
     bool failed;
 };
@@ -53,22 +71,33 @@ static void flush_if_large(struct import_output *s)
 static void send_hello(struct import_output *s, const char *run, const char *file)
 {
     encoder_begin_message(&s->out, MESSAGE_HELLO);
-    encode_hello(&s->out, &(struct program_hello){.role = ROLE_PROGRAM,
-                                                  .run = text_view_of(run),
-                                                  .environment = text_view_of("shiviz"),
-                                                  .path = text_view_of(file)});
+    encode_hello(&s->out,
+                 &(struct program_hello){.role = ROLE_PROGRAM,
+                                         .run = text_view_of(run),
+                                         .environment = text_view_of(s->format->environment),
+                                         .path = text_view_of(file)});
     encoder_end_message(&s->out);
 }
 
 static void send_types(struct import_output *s)
 {
-    static const char *const names[] = {"event", "send", "receive", "relay"};
-    for (uint16_t i = 0; i < 4; i++) {
+    for (uint16_t i = 0; i < s->format->type_count; i++) {
         encoder_begin_message(&s->out, MESSAGE_TYPE);
         encode_type(&s->out, &(struct type_message){.code = (uint16_t)(i + 1),
-                                                    .name = text_view_of(names[i])});
+                                                    .name = text_view_of(s->format->types[i])});
         encoder_end_message(&s->out);
     }
+}
+
+/* Reports that events may be ordered by more than the log has. */
+static void send_untraced(struct import_output *s)
+{
+    if (!s->format->untraced)
+        return;
+    encoder_begin_message(&s->out, MESSAGE_UNTRACED);
+    encode_untraced(
+        &s->out, &(struct untraced_message){UNTRACED_IMPORTED, text_view_of(s->format->untraced)});
+    encoder_end_message(&s->out);
 }
 
 static void send_lines(struct import_output *s, const struct shiviz_log *log)
@@ -79,7 +108,7 @@ static void send_lines(struct import_output *s, const struct shiviz_log *log)
         encoder_begin_message(&s->out, MESSAGE_LINE);
         encode_line(&s->out, &(struct line_message){.code = h + 1,
                                                     .low = h + 1,
-                                                    .kind = text_view_of("host"),
+                                                    .kind = text_view_of(s->format->kind),
                                                     .name = text_view_of(log->hosts[h])});
         encoder_end_message(&s->out);
         flush_if_large(s);
@@ -94,9 +123,10 @@ static void send_event(struct import_output *s, const struct shiviz_log *log, si
                         : e->is_cause  ? RELATION_SEND
                                        : RELATION_NONE;
     struct ring_slot slot[2] = {
-        {.shape = (uint16_t)(e->cause_count ? (e->is_cause ? TYPE_RELAY : TYPE_RECEIVE)
-                             : e->is_cause  ? TYPE_SEND
-                                            : TYPE_EVENT),
+        {.shape = (uint16_t)(s->types         ? s->types[index] + 1
+                             : e->cause_count ? (e->is_cause ? TYPE_RELAY : TYPE_RECEIVE)
+                             : e->is_cause    ? TYPE_SEND
+                                              : TYPE_EVENT),
          .flags = (uint16_t)(relation | (e->doubtful ? SLOT_DOUBT(UNTRACED_THREAD) : 0)),
          .time_ns = time_ns,
          .line_a = e->host + 1,
@@ -157,6 +187,7 @@ static void send_log(struct import_output *s, const struct shiviz_log *log, cons
     uint64_t *times = import_times(log, unit);
     send_hello(s, run, file);
     send_types(s);
+    send_untraced(s);
     send_lines(s, log);
     uint64_t *sent = xcalloc(log->host_count, sizeof *sent);
     for (size_t i = 0; i < log->event_count && !s->failed; i++) {
@@ -287,7 +318,8 @@ static void import_warn_restarted(const struct command *command, const struct sh
 }
 
 static int write_logs(const struct command *command, const struct shiviz_log *logs, size_t count,
-                      const char *file, const struct import_options *o)
+                      const char *file, const struct import_options *o,
+                      const struct import_format *format, const uint8_t *types)
 {
     const char *output = o->output;
     const char *base = strrchr(file, '/');
@@ -296,7 +328,7 @@ static int write_logs(const struct command *command, const struct shiviz_log *lo
     size_t written = 0;
     for (size_t i = 0; i < count && status == EXIT_DONE; i++) {
         char name[4096], run[200];
-        struct import_output s = {0};
+        struct import_output s = {.format = format, .types = types};
         if (!logs[i].event_count)
             continue;
         import_name_output(output, written++, name, sizeof name);
@@ -311,8 +343,8 @@ static int write_logs(const struct command *command, const struct shiviz_log *lo
         if (status == EXIT_DONE && access(name, R_OK) != 0)
             status = command_fail(command, "%s: %s", name, strerror(errno));
         if (status == EXIT_DONE)
-            fprintf(stderr, "%s: %zu event%s of %u host%s%s%s\n", name, logs[i].event_count,
-                    plural_suffix(logs[i].event_count), logs[i].host_count,
+            fprintf(stderr, "%s: %zu event%s of %u %s%s%s%s\n", name, logs[i].event_count,
+                    plural_suffix(logs[i].event_count), logs[i].host_count, format->kinds_name,
                     plural_suffix(logs[i].host_count), logs[i].name ? ", " : "",
                     logs[i].name ? logs[i].name : "");
     }
@@ -409,6 +441,30 @@ static bool import_can_write(const struct command *command, const char *output)
     return can;
 }
 
+/* Imports a trace of slices and flows. Returns an exit status, after reporting errors. */
+static int import_chrome(const struct command *command, const struct shiviz_text *text,
+                         const struct import_options *o)
+{
+    struct import_options in_ns = *o;
+    struct chrome_log log;
+    char error[600];
+    int status;
+    in_ns.unit = 1;
+    if (!chrome_log_read(text->file, text->text, text->size, &log, error, sizeof error))
+        status = command_fail(command, "%s", error);
+    else
+        status =
+            write_logs(command, &log.log, 1, text->file, &in_ns, &import_formats[1], log.types);
+    if (status == EXIT_DONE && log.skipped + log.invalid + log.loose)
+        fprintf(stderr,
+                "poet %s: %s: left out: %llu counters, samples and other objects, %llu invalid "
+                "ones; %llu ends of slices or flows have no begin\n",
+                command->name, text->file, (unsigned long long)log.skipped,
+                (unsigned long long)log.invalid, (unsigned long long)log.loose);
+    chrome_log_free(&log);
+    return status;
+}
+
 static const struct option_row import_rows[] = {
     OPTION_STORES('o', struct import_options, output),
     OPTION_STORES('p', struct import_options, parser),
@@ -429,8 +485,11 @@ static int import_run(const struct command *command, int argc, char **argv)
         return status;
     if (argc - first < 2 || !o.output)
         return command_usage(command, "missing operand: FORMAT LOG -o FILE.poet");
-    if (strcmp(argv[first], "shiviz") != 0)
-        return command_usage(command, "unknown format \"%s\"; valid: shiviz", argv[first]);
+    bool chrome = strcmp(argv[first], "chrome") == 0;
+    if (!chrome && strcmp(argv[first], "shiviz") != 0)
+        return command_usage(command, "unknown format \"%s\"; valid: shiviz, chrome", argv[first]);
+    if (chrome && (argc - first > 2 || o.parser || o.split || o.unit_name))
+        return command_usage(command, "chrome: only one LOG, and no option but -o");
     if (o.split && argc - first > 2)
         return command_usage(command, "--split requires a single LOG");
     o.unit = o.unit_name ? logtime_unit_named(o.unit_name) : 0;
@@ -444,8 +503,10 @@ static int import_run(const struct command *command, int argc, char **argv)
     if (!import_can_write(command, o.output) ||
         !read_logs(command, files, files_count, &o, texts)) {
         status = EXIT_FAILED;
+    } else if (chrome) {
+        status = import_chrome(command, &texts[0], &o);
     } else if (shiviz_read(texts, &logs, &count, error, sizeof error)) {
-        status = write_logs(command, logs, count, texts[0].file, &o);
+        status = write_logs(command, logs, count, texts[0].file, &o, &import_formats[0], NULL);
         shiviz_free(logs, count);
     } else {
         status = command_fail(command, "%s", error);
@@ -474,7 +535,7 @@ static const struct argp_option options[] = {
 static const struct argp argp = {
     .options = options,
     .parser = import_parse_option,
-    .args_doc = "shiviz LOG... -o FILE.poet",
+    .args_doc = "shiviz LOG... -o FILE.poet\nchrome TRACE.json -o FILE.poet",
     .doc =
         "Convert a log with vector clocks in ShiViz format to a trace file: one line per host, "
         "the number of an event is its host's clock, and the order follows from the clocks.  A "
@@ -485,11 +546,16 @@ static const struct argp argp = {
         "The time of an event is the group timestamp of the expression, or else the groups date "
         "and time: a number, or a date and time in ISO 8601 or as written by Go and web servers, "
         "UTC without a zone.  If an event has no time, all events are timed by log order, 1 us "
-        "each.",
+        "each.\n"
+        "chrome: a trace in the trace-event format, as Chrome, Perfetto and many profilers write "
+        "it: one line per track; begins and ends of slices, instants and the points of flows are "
+        "events, and a flow is a message.  It has no other order between tracks: that of events "
+        "without a chain of flows is unknown.  Counters, samples and objects are left out, and "
+        "counted.",
     .children = options_children};
 
-const struct command command_import = {.name = "import",
-                                       .summary =
-                                           "convert a log of another tool (ShiViz) to a trace",
-                                       .run = import_run,
-                                       .argp = &argp};
+const struct command command_import = {
+    .name = "import",
+    .summary = "convert a log of another tool (ShiViz, Perfetto) to a trace",
+    .run = import_run,
+    .argp = &argp};

@@ -476,30 +476,33 @@ uint64_t *shiviz_times(const struct shiviz_log *log, uint64_t unit)
     return times;
 }
 
+void shiviz_free_log(struct shiviz_log *log)
+{
+    for (size_t i = 0; i < log->event_count; i++) {
+        struct shiviz_event *e = &log->events[i];
+        for (uint32_t f = 0; f < e->field_count; f++)
+            free(e->fields[f]);
+        free(e->fields);
+        free(e->clock);
+        free(e->causes);
+        free(e->text);
+    }
+    for (uint32_t h = 0; h < log->host_count; h++) {
+        free(log->hosts[h]);
+        if (log->by_host)
+            free(log->by_host[h]);
+    }
+    free(log->by_host);
+    free(log->again);
+    free(log->numbers);
+    free(log->hosts);
+    free(log->events);
+    free(log->name);
+}
+
 void shiviz_free(struct shiviz_log *logs, size_t count)
 {
-    for (size_t l = 0; l < count; l++) {
-        struct shiviz_log *log = &logs[l];
-        for (size_t i = 0; i < log->event_count; i++) {
-            struct shiviz_event *e = &log->events[i];
-            for (uint32_t f = 0; f < e->field_count; f++)
-                free(e->fields[f]);
-            free(e->fields);
-            free(e->clock);
-            free(e->causes);
-            free(e->text);
-        }
-        for (uint32_t h = 0; h < log->host_count; h++) {
-            free(log->hosts[h]);
-            if (log->by_host)
-                free(log->by_host[h]);
-        }
-        free(log->by_host);
-        free(log->again);
-        free(log->numbers);
-        free(log->hosts);
-        free(log->events);
-        free(log->name);
-    }
+    for (size_t i = 0; i < count; i++)
+        shiviz_free_log(&logs[i]);
     free(logs);
 }

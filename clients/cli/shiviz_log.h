@@ -77,6 +77,7 @@ bool shiviz_read(const struct shiviz_text *text, struct shiviz_log **logs, size_
  * chosen so that they are dates. NULL: not all events have a time. */
 uint64_t *shiviz_times(const struct shiviz_log *log, uint64_t unit);
 void shiviz_free(struct shiviz_log *logs, size_t count);
+void shiviz_free_log(struct shiviz_log *log); /* what it owns, not itself */
 
 /* ---- shiviz clocks ---- */
 
