@@ -59,7 +59,7 @@ FAR     = server/transport/compression.c $(if $(filter yes,$(HAVE_FAR)),server/t
 # (files that use libnats; and files that are left out: those, or the stub for them)
 USE_NATS = $(addprefix server/forwarding/,nats_destination.c nats_connection.c nats_clock.c nats_reader.c)
 NATS    = $(if $(filter yes,$(HAVE_NATS)),server/forwarding/nats_stub.c,$(USE_NATS))
-SERVER  = $(FAR) $(filter-out $(NATS),$(wildcard $(addprefix server/,$(addsuffix /*.c,eventloop forwarding run decode journal osmetrics checkpoint timing analysis queries queries/tables connections)))) $(ORDER) $(STORE) $(MEMORY)
+SERVER  = $(FAR) $(filter-out $(NATS),$(wildcard $(addprefix server/,$(addsuffix /*.c,eventloop forwarding run decode journal osmetrics checkpoint timing analysis cuts queries queries/tables connections)))) $(ORDER) $(STORE) $(MEMORY)
 STUBS   = server/transport/tls_stub.c server/forwarding/nats_stub.c
 LOCAL   = $(STUBS) $(filter-out $(STUBS) server/transport/tls_channel.c $(USE_NATS),$(SERVER))
 RENDER  = $(wildcard render/*.c)

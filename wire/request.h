@@ -44,6 +44,7 @@
     Q(34, TABLE, table)                 /* a table */ \
     Q(35, SET_MEASUREMENT, set_measurement)  /* what to measure from now on */ \
     Q(36, TIME_SERIES, time_series)     /* values of metrics, per pixel of time */ \
+    Q(37, CUT, cut)                     /* a part of the run as a trace of its own */ \
     Q(52, INPUT, input)                 /* recorded input */
 
 /* clang-format on */
@@ -80,7 +81,8 @@ enum request_type {
     P(28, TIME_SERIES)                                                                  \
     P(29, SLEEPER) /* of WAITS: a thread that sleeps in an untraced call */          \
     P(34, CLOCK)   /* of STAT: clock offset of a host from the first host */         \
-    P(40, INPUT)   /* of a thread */
+    P(40, INPUT)   /* of a thread */                                                    \
+    P(41, CUT_BYTES) P(42, CUT_RESULT) /* of CUT: the next bytes of the file; its end */
 /* clang-format on */
 
 enum response_chunk_type {

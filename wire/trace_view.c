@@ -232,6 +232,7 @@ void encode_run_info(struct encoder *out, const struct run_info *run)
     encode_string(out, run->file);
     encode_u64(out, run->lost);
     encode_u8(out, (uint8_t)(run->unfinished | run->written << 1));
+    encode_string(out, run->cut);
 }
 
 void decode_run_info(struct decoder *in, struct run_info *run)
@@ -246,12 +247,14 @@ void decode_run_info(struct decoder *in, struct run_info *run)
     uint8_t flags = decode_u8(in);
     run->unfinished = flags & 1;
     run->written = flags & 2;
+    run->cut = decode_trace_name(in);
 }
 
 void run_info_free(struct run_info *run)
 {
     free(run->name);
     free(run->file);
+    free(run->cut);
     *run = (struct run_info){0};
 }
 

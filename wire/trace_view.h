@@ -88,6 +88,7 @@ struct run_info {
     uint64_t wall_ns;
     uint32_t connected;
     bool unfinished, written; /* a file: it has no end; a server was still writing it */
+    char *cut; /* of which run it is a cut, and what was left out, one line; "": it is none */
 };
 
 /* Untraced synchronization of a run: a reason, its subject ("" nothing in particular), and the

@@ -259,6 +259,7 @@ struct checker {
     const struct target_event *look; /* of the event that is checked */
     struct event_info previous;
     uint64_t events, breaks;
+    bool cut; /* events between others may be left out: rules of succession do not apply */
 };
 
 static void check_report_problem(struct checker *c, struct event_id at, const char *format, ...)
@@ -351,7 +352,7 @@ static void check_succession(struct checker *c, const struct event_info *e,
     const struct line_metadata *own =
         metadata_line(c->book, last == &c->lines[e->at.line - 1] ? e->at.line : e->thread);
     bool begin = !own || own->is.first <= 1; /* else its first events were discarded */
-    if (last->broken ||
+    if (last->broken || c->cut ||
         (last->at.line ? check_may_follow(c, last, allowed, handlers) : first || !begin))
         return;
     char s[48];
@@ -366,7 +367,7 @@ static void check_succession(struct checker *c, const struct event_info *e,
 static void check_numbers(struct checker *c, const struct event_info *e,
                           const struct check_last_event *last)
 {
-    if (last->at.line && e->at.number != last->at.number + 1 && !last->broken) {
+    if (last->at.line && e->at.number != last->at.number + 1 && !last->broken && !c->cut) {
         char s[48];
         event_id_print(s, sizeof s, last->at);
         c->lines[e->at.line - 1].broken = true;
@@ -426,7 +427,8 @@ static void check_event(struct checker *c, struct event_info *e)
         line->broken = true;
     } else {
         if (look->relation != RELATION_COUNT && look->relation != (enum relation)e->relation &&
-            (look->relation != RELATION_NONE || e->relation != RELATION_ORDER))
+            (look->relation != RELATION_NONE || e->relation != RELATION_ORDER) &&
+            !(c->cut && e->relation == RELATION_NONE))
             check_report_problem(c, e->at, "%s has a different relation than in the description",
                                  metadata_type_name(c->book, e->type));
         if (!look->line_any)
@@ -483,7 +485,9 @@ static int check_trace(const struct command *command, const char *file)
     struct command_source subject;
     if (!command_source_open(command, &subject, file, SESSION_ALL_LINES, LABELS_ADDRESS))
         return EXIT_FAILED;
-    struct checker c = {.file = file ? file : subject.source.name, .book = &subject.source.book};
+    struct checker c = {.file = file ? file : subject.source.name,
+                        .book = &subject.source.book,
+                        .cut = session_cut(&subject.source) != NULL};
     bool ok =
         command_source_request(command, &subject, REQUEST_STAT, NULL, NULL,
                                NULL) && /* reads all of the file */

@@ -17,6 +17,7 @@ struct command {
     bool program_follows;    /* options end at the first operand */
     const char *program; /* executed instead of run(), with `operands` for completion; or NULL */
     const char *operands;
+    bool opens_cuts; /* it examines cuts that it wrote itself, and reports of none that it is one */
 };
 
 /* Prints "poet COMMAND: MESSAGE" on standard error. Returns EXIT_FAILED. */
@@ -42,7 +43,7 @@ extern const struct command command_dump, command_order, command_stat, command_r
     command_locks, command_path, command_calls, command_source, command_resources, command_metrics,
     command_measure, command_memory, command_watch, command_replay, command_debug, command_attach,
     command_predict, command_confirm, command_suspect, command_key, command_merge, command_compare,
-    command_find, command_query, command_mcp;
+    command_find, command_query, command_mcp, command_state, command_cut;
 
 /* ---- command table ---- */
 

@@ -147,6 +147,9 @@ bool command_source_open(const struct command *command, struct command_source *s
     if (session_warning(&subject->source))
         fprintf(stderr, "poet %s: %s: %s\n", command->name, subject->source.name,
                 session_warning(&subject->source));
+    if (session_cut(&subject->source) && !command->opens_cuts)
+        fprintf(stderr, "poet %s: %s: %s\n", command->name, subject->source.name,
+                session_cut(&subject->source));
     command_source_label_lines(subject);
     subject->command = command;
     return true;

@@ -25,7 +25,8 @@ static const struct command command_help = {.name = "help", .summary = "show hel
 const struct command_group command_groups[] = {
     {"Record", {&command_record, &command_server, &command_watch, &command_measure}},
     {"Inspect", {&command_view, &command_show, &command_export, &command_order, &command_find,
-                 &command_query, &command_mcp, &command_dump, &command_stat, &command_note}},
+                 &command_state, &command_cut, &command_query, &command_mcp, &command_dump,
+                 &command_stat, &command_note}},
     {"Find bugs", {&command_blocked, &command_attach, &command_predict, &command_confirm,
                    &command_replay, &command_debug, &command_compare, &command_suspect}},
     {"Performance", {&command_report, &command_states, &command_waits, &command_locks,

@@ -102,6 +102,12 @@ static void run_findings_add_place(struct run_findings_builder *b, uint32_t proc
     ARRAY_PUSH(b->now.places, b->now.place_count, place);
 }
 
+static void run_findings_add_event(struct run_findings_builder *b, struct event_id at)
+{
+    if (at.line && at.number)
+        ARRAY_PUSH(b->now.events, b->now.event_count, at);
+}
+
 static void run_findings_add_object(struct run_findings_builder *b, uint32_t line)
 {
     if (line)
@@ -141,6 +147,7 @@ void run_findings_add(struct run_findings *findings, enum finding_kind kind,
 static void run_findings_add_wait(struct run_findings_builder *b, const struct wait_info *w,
                                   char *text)
 {
+    run_findings_add_event(b, w->event.at);
     run_findings_add_place(b, w->event.process, w->event.site, text);
 }
 
@@ -153,6 +160,7 @@ static void run_findings_add_holder(struct run_findings_builder *b, const struct
         const struct holder_info *h = &w->holders[i];
         if (!h->site || (since.line && !event_id_equal(h->since, since)))
             continue;
+        run_findings_add_event(b, h->since);
         run_findings_add_place(b, h->process, h->site,
                                xasprintf("%s acquired %s", metadata_label(book, h->thread),
                                          metadata_label(book, w->about)));
@@ -178,6 +186,8 @@ static void run_findings_add_cycle(struct run_findings_builder *b, const struct 
         const struct cycle_step_info *step = &cycle->steps[i];
         const struct wait_info *w = wait_list_of_thread(waits, step->thread);
         text = deadlock_edge_text(&b->subject->source.book, cycle, i, w);
+        run_findings_add_event(b, step->at);
+        run_findings_add_event(b, step->since);
         run_findings_add_object(b, step->about);
         run_findings_add_place(b, w ? w->event.process : 0, w ? w->event.site : 0, text);
         if (w)
@@ -226,6 +236,10 @@ static void run_findings_add_diagnosis(struct run_findings_builder *b,
     run_findings_begin(b, FINDING_HANG, v->fate == OUTCOME_NEVER ? FINDING_CERTAIN : FINDING_LIKELY,
                        run_findings_first_line(text));
     run_findings_add_object(b, v->about);
+    run_findings_add_event(b, v->wait);
+    run_findings_add_event(b, v->waker);
+    for (uint32_t i = 0; i < v->able_count; i++)
+        run_findings_add_event(b, v->able[i].last);
     for (size_t i = 0; i < waits->count; i++) {
         const struct wait_info *w = &waits->items[i];
         if (event_id_equal(w->event.at, v->wait) ||
@@ -283,6 +297,7 @@ static int run_findings_collect_violations(const struct command *command,
         run_findings_begin(b, FINDING_RULE_VIOLATION, FINDING_CERTAIN,
                            violation_text_sentence(&names, &t, i));
         run_findings_add_object(b, object->is == CELL_LINE ? object->line : 0);
+        run_findings_add_event(b, t.rows[i].event);
         run_findings_add_place(b, placed ? place->place.process : 0,
                                placed ? place->place.address : 0, xstrdup(b->now.text));
         run_findings_end(b);
@@ -306,6 +321,10 @@ static void run_findings_add_participant(struct run_findings_builder *b,
                             *first = run_findings_cell(t, row, "location"),
                             *at = second->is == CELL_PLACE ? second : first;
     static const char *const objects[] = {"object", "second_object"};
+    for (uint32_t i = 0; i < t->column_count; i++)
+        if (result_table_cells(t, row)[i].is == CELL_EVENT)
+            run_findings_add_event(b, result_table_cells(t, row)[i].event);
+    run_findings_add_event(b, t->rows[row].event);
     run_findings_add_place(
         b, at->is == CELL_PLACE ? at->place.process : 0,
         at->is == CELL_PLACE ? at->place.address : 0,
@@ -457,6 +476,7 @@ void run_findings_free(struct run_findings *findings)
             free(f->objects[k]);
         free(f->places);
         free(f->objects);
+        free(f->events);
         free(f->text);
         free(f->reason);
     }

@@ -33,6 +33,8 @@ struct run_finding {
     uint32_t place_count;
     char **objects; /* names of the objects that it is about */
     uint32_t object_count;
+    struct event_id *events; /* that show it */
+    uint32_t event_count;
     char identity[17]; /* 16 hexadecimal digits */
     char *reason; /* why it is accepted; NULL: it is not */
 };

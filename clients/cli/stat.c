@@ -169,6 +169,7 @@ static void print_json(const struct command_source *subject, const struct stat_i
     json_object_object_add(o, "uncertain", json_object_new_uint64(s->doubtful));
     json_object_object_add(o, "untraced_reasons", unseen_json(s));
     json_object_object_add(o, "finished", json_object_new_boolean(!s->unfinished && !s->connected));
+    json_add_text(o, "cut", session_cut(&subject->source));
     json_object_object_add(o, "damage", *s->damage ? json_object_new_string(s->damage) : NULL);
     for (uint32_t i = 0; i < book->process_count; i++) {
         struct json_object *p = json_object_new_object(), *args = json_object_new_array();
@@ -224,6 +225,8 @@ static void print_text(const struct command_source *subject, const struct stat_i
            : s->written    ? " (live: file is still being written)"
            : s->unfinished ? " (truncated: the server exited first, or the file was cut short)"
                            : "");
+    if (session_cut(&subject->source))
+        printf("cut             %s\n", session_cut(&subject->source));
     printf("lines           %llu\nevents          %llu\n", (unsigned long long)s->lines,
            (unsigned long long)s->events);
     if (s->discarded)

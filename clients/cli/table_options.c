@@ -53,6 +53,7 @@ static const struct table_command {
      "curves (over time) or kiviat (metrics that have a range of good values)", NULL, false},
     {.name = "source", .single = true},
     {.name = "predict", .single = true},
+    {.name = "state", .single = true},
 };
 
 static struct argp_option options[] = {

@@ -382,6 +382,12 @@ const char *session_warning(const struct session *source)
                : NULL;
 }
 
+const char *session_cut(const struct session *source)
+{
+    const char *cut = source->book.run.cut;
+    return cut && *cut ? cut : NULL;
+}
+
 static bool connect_to(struct session *source, const char *endpoint, struct error *error)
 {
     bool absent;

@@ -55,6 +55,9 @@ bool session_subscribe_lines(struct session *source, const uint32_t *lines, uint
 /* Returns a warning about a trace file that is incomplete, or NULL. */
 const char *session_warning(const struct session *source);
 
+/* Returns one line about a trace that is only a part of a run (poet cut), or NULL. */
+const char *session_cut(const struct session *source);
+
 /* Discovery of runs: the traces of a directory, those of the user's state directory, and the
  * endpoints of the user's servers. */
 

@@ -143,6 +143,7 @@ static void do_states(struct view *v) { analysis_pane_open(v, "states"); }
 static void do_threads(struct view *v) { analysis_pane_open(v, "threads"); }
 static void do_waits(struct view *v) { analysis_pane_open(v, "waits"); }
 static void actions_do_locks(struct view *v) { analysis_pane_open(v, "locks"); }
+static void actions_do_state(struct view *v) { analysis_pane_open(v, "state"); }
 static void do_path(struct view *v) { analysis_pane_open(v, "path"); }
 static void do_calls(struct view *v) { analysis_pane_open(v, "calls"); }
 
@@ -424,6 +425,7 @@ const struct action action_table[] = {
     {"View", "show-concurrency", "Concurrency tab", "<Alt>n", actions_do_concurrency, NULL},
     {"View", "show-waits", "Waits tab", "<Alt>a", do_waits, NULL},
     {"View", "show-locks", "Locks tab", "<Alt>k", actions_do_locks, NULL},
+    {"View", "show-state", "State tab", "<Alt>j", actions_do_state, NULL},
     {"View", "show-path", "Critical Path tab", "<Alt>p", do_path, NULL},
     {"View", "show-calls", "Profile tab", "<Alt>c", do_calls, NULL},
     {"View", "show-loops", "Loops tab", "<Alt>i", actions_do_loops, NULL},

@@ -104,6 +104,7 @@ void progress_row_give_up(struct view *view)
 /* ---- the session ---- */
 
 struct viewer_session {
+    bool cut_reported;
     uint64_t damage_reported; /* 1 + unreadable events that were reported; 0: no report */
     bool renewal_reported; /* that a newer target description is used */
     gint64 map_us; /* time of the last request of the overview map */
@@ -252,6 +253,15 @@ static void session_report_damage(struct view *view)
     status_line_show(&view->status_line, "%s", book->damage);
 }
 
+/* Reports that the trace is a part of a run, when it is opened. */
+static void session_report_cut(struct view *view)
+{
+    const char *cut = view_metadata(view)->run.cut;
+    if (view->server_link.has_run && cut && *cut && !session_state(view)->cut_reported)
+        status_line_show(&view->status_line, "%s", cut);
+    session_state(view)->cut_reported = view->server_link.has_run;
+}
+
 /* Reports once per run that a newer target description is used. */
 static void session_report_renewed(struct view *view)
 {
@@ -267,6 +277,7 @@ static void session_on_message(void *user)
     server_link_name_lines(&view->server_link,
                            view->viewer_settings.look.labels); /* new lines in the metadata */
     session_report_renewed(view);
+    session_report_cut(view);
     session_report_damage(view);
 }
 

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "server/checkpoint/checkpoint_write.h"
 #include "server/checkpoint/expiring_records.h"
+#include "server/cuts/cut_reader.h"
 #include "server/decode/declarations.h"
 #include "server/decode/metric_records.h"
 #include "server/decode/program_session.h"
@@ -154,6 +155,7 @@ struct trace_replay_state {
     uint32_t saved, oldest;
     bool ended, lost; /* lost: the checkpoint could not be read */
     struct expiring_parts passed; /* parts that are applied once the checkpoint is read */
+    struct cut_reader *cut; /* NULL: the trace is not a cut, so far */
     /* of a run that is resumed: the sessions that had hung up in its checkpoint */
     struct checkpoint_hangup *hangups;
     size_t hangup_count;
@@ -379,6 +381,14 @@ static void trace_replay_apply_end(struct trace_replay_state *player, struct chu
         player->trouble = "invalid end";
 }
 
+static void trace_replay_apply_cut(struct trace_replay_state *player, struct chunk chunk)
+{
+    if (!player->cut)
+        player->cut = cut_reader_new(player->run);
+    if (!cut_reader_apply(player->cut, chunk))
+        player->trouble = "invalid events of a cut";
+}
+
 static void trace_replay_apply_chunk(void *context, struct chunk chunk)
 {
     struct trace_replay_state *player = context;
@@ -431,6 +441,11 @@ static void trace_replay_apply_chunk(void *context, struct chunk chunk)
     case CHUNK_END:
         trace_replay_apply_end(player, chunk);
         break;
+    case CHUNK_CUT:
+    case CHUNK_EVENTS:
+    case CHUNK_LEFT_OUT:
+        trace_replay_apply_cut(player, chunk);
+        break;
     default:
         trace_replay_apply_message(player, chunk);
     }
@@ -463,6 +478,7 @@ struct run *trace_replay(const char *path, const char **why)
         program_session_free(player.run->sessions.items[i]);
     }
     free(player.passed.items);
+    cut_reader_free(player.cut);
     run_pack(player.run);
     player.run->programs.connected = 0; /* a file has no connected programs */
     if (player.lost) {
@@ -497,6 +513,7 @@ struct run *trace_replay_resumed(struct tracefile *file, const char *path, uint6
         checkpoint_resume(run, tracefile_updates(file), player.hangups, player.hangup_count);
     }
     free(player.passed.items);
+    cut_reader_free(player.cut);
     free(player.hangups);
     free(damage);
     if (!*why)

@@ -289,7 +289,8 @@ uint64_t order_line_events(const struct order *order, uint32_t line); /* deliver
 uint64_t order_line_at(const struct order *order, uint32_t line, uint64_t ordinal); /* kept ones */
 /* Returns the ordinal of the line's first event at or after a position. */
 uint64_t order_line_from(const struct order *order, uint32_t line, uint64_t position);
-/* Gets the i-th gap of a line, oldest first; returns false past the last. */
+/* Gets the i-th gap of a line, oldest first, with count 0 if its numbers were not lost, but are not
+ * in this part of an execution; returns false past the last. */
 bool order_line_gap(const struct order *order, uint32_t line, size_t i, uint64_t *first,
                     uint64_t *count);
 /* Reads the whole block store, to find the parts that are unreadable. */

@@ -71,6 +71,7 @@ struct pending_spill {
 
 struct gap {
     uint64_t first, count, ordinal; /* ordinal of the event after the gap */
+    bool left_out; /* of a part of an execution: nothing was lost; not saved */
 };
 
 struct occupant {

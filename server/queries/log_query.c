@@ -410,7 +410,8 @@ static bool dump_send_gaps(struct dump_job *dump, struct response *reply, size_t
         struct gap_info gap = {.line = (uint32_t)++dump->at};
         struct dump_output telling = {reply, gap.line};
         for (size_t i = 0; order_line_gap(order, gap.line, i, &gap.first, &gap.count); i++)
-            dump_send_missing(&telling, gap.first, gap.count);
+            if (gap.count)
+                dump_send_missing(&telling, gap.first, gap.count);
         order_unreadable(order, gap.line, dump_send_missing, &telling);
     }
     if (dump->at < order_line_count(order))

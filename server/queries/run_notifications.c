@@ -1,6 +1,7 @@
 #include "server/queries/run_notifications.h"
 
 #include "base/alloc.h"
+#include "server/cuts/cut_info.h"
 #include "server/queries/referenced_lines.h"
 #include "server/eventloop/event_loop.h"
 #include "server/run/untraced_reasons.h"
@@ -11,6 +12,7 @@
 
 void notify_run_selected(struct encoder *out, const struct run *run)
 {
+    char *cut = cut_info_text(run);
     struct run_info r = {.name = run->name,
                          .file = run->file.path,
                          .number = run->number,
@@ -20,8 +22,10 @@ void notify_run_selected(struct encoder *out, const struct run *run)
                          .wall_ns = run->clock.wall_ns,
                          .connected = run_connected(run),
                          .unfinished = run->file.unfinished,
-                         .written = run->file.still_written};
+                         .written = run->file.still_written,
+                         .cut = cut};
     encode_run_info(out, &r);
+    free(cut);
 }
 
 static void notify_send_process(struct encoder *out, uint32_t index, const struct run_process *p)

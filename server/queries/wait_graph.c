@@ -16,6 +16,7 @@
 #include "server/run/cpu_placement.h"
 
 #include "base/alloc.h"
+#include "server/cuts/cut_info.h"
 #include "server/run/awaits.h"
 #include "server/run/run_processes.h"
 #include "server/timing/cpu_states.h"
@@ -190,6 +191,11 @@ static bool wait_graph_check_line(struct wait_graph_job *job, uint32_t thread)
     const struct target_event *look = wait_graph_event_type_of(job, &e);
     if (!e.line)
         return true;
+    if (cut_info_continues(g->run, thread)) { /* it waited no longer than the cut shows */
+        g->is_thread[thread - 1] = WAITS_ACTS;
+        add_running(job, thread);
+        return true;
+    }
     bool exited = run_exited(g->run, thread);
     bool ended = exited || has_ended(&e, thread, look) || !wait_graph_is_known(job, thread);
     g->is_thread[thread - 1] = exited ? WAITS_EXITED : ended ? WAITS_ENDED : WAITS_ACTS;
@@ -229,6 +235,13 @@ static int by_time(const void *a, const void *b)
 {
     int64_t x = ((const struct waiter *)a)->time_ns, y = ((const struct waiter *)b)->time_ns;
     return x < y ? -1 : x > y;
+}
+
+/* Threads that a cut does not have run, as far as it shows. */
+static void wait_graph_add_left_out(struct wait_graph_job *job)
+{
+    const struct cut_info *cut = cut_info_of(job->graph.run);
+    job->graph.run_count += cut ? cut->threads_left_out : 0;
 }
 
 static void wait_graph_sort_waiters(struct wait_graph_job *job)
@@ -411,6 +424,7 @@ static bool step_stage(struct wait_graph_job *job, uint64_t *budget)
             *budget -= wait_graph_check_line(job, ++job->at) || job->at % LOOKS == 0;
         if (job->at < job->graph.lines)
             return false;
+        wait_graph_add_left_out(job);
         wait_graph_sort_waiters(job);
         return true;
     case HOLDING:

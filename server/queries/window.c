@@ -296,6 +296,8 @@ static void add_gaps(const struct run *run, uint32_t line, struct window_info *w
 {
     uint64_t first, count;
     for (size_t g = 0; order_line_gap(run->order, line, g, &first, &count); g++) {
+        if (!count)
+            continue;
         w->gaps = array_reserve(w->gaps, room, w->gap_count + 1, sizeof *w->gaps);
         w->gaps[w->gap_count++] = (struct gap_info){line, first, count};
     }

@@ -123,13 +123,19 @@ void inherited_holds_add(struct run *run, uint32_t line, struct inherited_hold h
     run->generation++;
 }
 
-struct event_id inherited_holds_last(const struct run *run, uint32_t line)
+struct event_id inherited_holds_recorded(const struct run *run, uint32_t line)
 {
     const struct inherited_holds *all = run_addon(&run->addons, RUN_ADDON_INHERITED_HOLDS);
     uintptr_t i = all ? (uintptr_t)map_get(&all->of_line, line, 0) : 0;
-    if (!i || order_line_events(run->order, line))
+    if (!i)
         return (struct event_id){0, 0};
     const struct inherited_hold *hold = &all->items[i - 1];
     return (struct event_id){line_identity_get(&run->identities, hold->high, hold->low),
                              hold->number};
+}
+
+struct event_id inherited_holds_last(const struct run *run, uint32_t line)
+{
+    return order_line_events(run->order, line) ? (struct event_id){0, 0}
+                                               : inherited_holds_recorded(run, line);
 }

@@ -79,5 +79,7 @@ void inherited_holds_add(struct run *run, uint32_t line, struct inherited_hold h
 /* Returns the last event of the holder of a line's lock before the fork; line 0: it was not held
  * then, or no longer is. */
 struct event_id inherited_holds_last(const struct run *run, uint32_t line);
+/* Returns the same also if the hold is over since. */
+struct event_id inherited_holds_recorded(const struct run *run, uint32_t line);
 
 #endif

@@ -35,6 +35,9 @@ enum chunk_kind {
     CHUNK_SPANS =
         /* tasks that were on a carrier (server/decode/placement_records.h); thread: its number */
     80,
+    CHUNK_CUT = 81, /* the trace is a part of another one (server/cuts/cut_records.h): which */
+    CHUNK_EVENTS = 82, /* events of it, with all their edges */
+    CHUNK_LEFT_OUT = 83, /* what it does not have */
     CHUNK_PASSED = 88, /* a fact: place of a part of expiring records */
     CHUNK_AGENT = 90, /* first in an agent's journal: its stream and run */
     CHUNK_FORWARDED = 91, /* last in an agent's journal: all before it is forwarded */

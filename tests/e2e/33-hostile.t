@@ -78,7 +78,7 @@ column = int(sys.argv[1])
 def event(number, at):
     return (ref(1, number) + struct.pack("<QIBBqIIIQIIBBQHHHiIBqq", number, 1, 0, 0, number, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, at, 0, 0, -1, -1)
             + struct.pack("<III", 0, 0, 0))
-run = struct.pack("<IIQQ", 1, 0, 2, 1) + string("run") + string("x.poet") + struct.pack("<QB", 0, 0)
+run = struct.pack("<IIQQ", 1, 0, 2, 1) + string("run") + string("x.poet") + struct.pack("<QB", 0, 0) + string("")
 tables = (frame(72, struct.pack("<IBIQQ", 1, 0, 0, 0, 0) + ref(0, 0) + struct.pack("<QQQ", 2, 1, 2) + string("thread")
                 + string("main")) + frame(71, struct.pack("<I", 1) + string("x")))
 window = (struct.pack("<QQQiIqiiB", 1, 0, 2, 0, 40, 0, 0, 1, 0) + struct.pack("<III", 1, 1, 0) + struct.pack("<HHHQB", 1, 0, 0, 0, 0)

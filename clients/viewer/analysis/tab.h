@@ -95,7 +95,8 @@ void tab_print_aside(struct tab_instance *paged, FILE *f);
     X(threads)                                                                                     \
     X(concurrency)                                                                                 \
     X(waits)                                                                                       \
-    X(locks) X(path) X(calls) X(loops) X(source) X(memory) X(resources) X(meters) X(predictions)
+    X(locks)                                                                                       \
+    X(state) X(path) X(calls) X(loops) X(source) X(memory) X(resources) X(meters) X(predictions)
 #define PAGE_DECLARE(name) extern const struct tab page_##name;
 PAGES(PAGE_DECLARE)
 

@@ -318,23 +318,36 @@ void log_set(struct order *order, uint64_t position, enum block_field field, uin
               value);
 }
 
-void log_gap(struct order *order, uint32_t number_of_line, uint64_t count)
+/* Adds missing numbers to the line's newest gap, or to a new one. */
+static void event_log_miss(struct order_line *line, uint64_t count, bool left_out)
 {
-    struct order_line *line = line_get(order, number_of_line);
-    line_touch(order, number_of_line);
     struct line_more *more = line_more(line);
     struct gap *last = more->gap_count ? &more->gaps[more->gap_count - 1] : NULL;
-    if (last && last->ordinal == line->positions.count) {
+    if (last && last->ordinal == line->positions.count && last->left_out == left_out) {
         last->count += count;
     } else {
         more->gaps =
             array_reserve(more->gaps, &more->gap_room, more->gap_count + 1, sizeof *more->gaps);
         more->gaps[more->gap_count++] =
-            (struct gap){line->delivered + 1, count, line->positions.count};
+            (struct gap){line->delivered + 1, count, line->positions.count, left_out};
     }
     line->delivered += count;
-    line->after_gap = line->has_gaps = true;
+    line->has_gaps = true;
+}
+
+void log_gap(struct order *order, uint32_t number_of_line, uint64_t count)
+{
+    struct order_line *line = line_get(order, number_of_line);
+    line_touch(order, number_of_line);
+    event_log_miss(line, count, false);
+    line->after_gap = true;
     order->figures.lost += count;
+}
+
+void log_leave_out(struct order *order, uint32_t number_of_line, uint64_t count)
+{
+    line_touch(order, number_of_line);
+    event_log_miss(line_get(order, number_of_line), count, true);
 }
 
 void log_gap_found(struct order *order, uint32_t line, uint64_t count)
@@ -532,7 +545,7 @@ bool order_line_gap(const struct order *order, uint32_t number_of_line, size_t i
     if (i >= line->more->gap_count)
         return false;
     *first = line->more->gaps[i].first;
-    *count = line->more->gaps[i].count;
+    *count = line->more->gaps[i].left_out ? 0 : line->more->gaps[i].count;
     return true;
 }
 

@@ -75,6 +75,8 @@ void log_set(struct order *order, uint64_t position, enum block_field field, uin
 void log_gap(struct order *order, uint32_t line, uint64_t count);
 /* Records a gap that was not reported: no pending event can have these numbers any more. */
 void log_gap_found(struct order *order, uint32_t line, uint64_t count);
+/* Records that numbers are not in this part of an execution (known_events.h): nothing was lost. */
+void log_leave_out(struct order *order, uint32_t line, uint64_t count);
 /* Returns the position of the event that stands for `at` in the order: `at` itself, or if it is
  * lost or inconsistent, the event before it on its exclusive line; else NO_POSITION. *lost is
  * set if it is lost. */

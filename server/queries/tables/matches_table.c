@@ -227,6 +227,7 @@ static void matches_free(void *work) { pattern_search_free(work); }
 const struct table_preset preset_matches = {.what = "matches",
                                             .begin = matches_begin,
                                             .step = matches_step,
+                                            .no_intervals = true,
                                             .progress = matches_progress,
                                             .fill = matches_fill,
                                             .free = matches_free};

@@ -4,6 +4,7 @@
  * themselves.  Findings keep their numbers in the whole list. */
 #include "base/alloc.h"
 #include "server/queries/sync_ops.h"
+#include "server/cuts/cut_info.h"
 #include "server/queries/tables/table_query.h"
 #include "server/run/call_sites.h"
 #include "server/timing/run_metadata_source.h"
@@ -122,6 +123,19 @@ static bool predictions_is_wanted(const struct table_request *request, enum find
     return strcmp(kinds, "all") == 0;
 }
 
+/* Returns whether what is left out of a cut may exclude a finding: a later event, which wakes the
+ * waiter or shows that the order was meant; of a cut that lacks earlier events, anything. */
+static bool predictions_is_uncertain(const struct run *run, enum finding_kind kind)
+{
+    const struct cut_info *cut = cut_info_of(run);
+    bool later = kind == FINDING_LOST_WAKEUP || kind == FINDING_UNCHECKED_WAIT ||
+                 kind == FINDING_SIGNAL_NOT_BROADCAST || kind == FINDING_EARLY_SIGNAL ||
+                 kind == FINDING_ATOMICITY || kind == FINDING_ORDER_VIOLATION ||
+                 kind == FINDING_NESTED_TASK;
+    return cut && (later || !cut->prefix) &&
+           !(cut->keeps && strcmp(cut->keeps, finding_kinds[kind].name) == 0);
+}
+
 static bool predictions_is_of_lines(const struct table_view *view, const struct finding *f)
 {
     bool any = false;
@@ -152,10 +166,12 @@ static void predictions_fill(void *work, const struct table_view *view, struct r
     t->title = xstrdup("potential concurrency bugs");
     table_add_columns(t, predictions_columns,
                       sizeof predictions_columns / sizeof *predictions_columns);
-    size_t orders = 0;
+    size_t orders = 0, uncertain = 0;
     for (size_t i = 0; i < found->count; i++)
         if (!predictions_is_of_lines(view, &found->items[i]))
             continue;
+        else if (predictions_is_uncertain(view->run, found->items[i].kind))
+            uncertain++;
         else if (predictions_is_wanted(view->request, found->items[i].kind))
             predictions_add_finding(view, &found->items[i], i + 1, t);
         else
@@ -164,6 +180,11 @@ static void predictions_fill(void *work, const struct table_view *view, struct r
         table_add_note(t,
                        "%zu order%s not enforced, possibly by intent, omitted: poet predict --all",
                        orders, orders == 1 ? "" : "s");
+    if (uncertain)
+        table_add_note(t,
+                       "%zu finding%s omitted, which events may exclude that are left out of this "
+                       "cut",
+                       uncertain, uncertain == 1 ? "" : "s");
     if (w->ops->cut)
         table_add_note(t, "only the first %llu of %llu events were analyzed (memory limit)",
                        (unsigned long long)(w->ops->next - order_first(view->run->order)),

@@ -246,7 +246,7 @@ static void free_work(struct table_job *job)
 static void begin_work(struct table_job *job)
 {
     struct error error = {""};
-    if (!job->preset->progress)
+    if (!job->preset->no_intervals)
         table_query_add_open_waits(job);
     if (job->preset->begin)
         job->work = job->preset->begin(&job->view, &error);
@@ -280,13 +280,13 @@ static void table_query_note_partial(struct table_job *job)
                    (double)event_times_fitted(run, job->apart->end - 1) / 1e6);
 }
 
-/* Runs a preset that reads events alone.  Returns false if there is more to do. */
-static bool table_query_step_events(struct table_job *job, uint64_t *budget)
+/* Runs a preset that needs no intervals.  Returns false if there is more to do. */
+static bool table_query_step_alone(struct table_job *job, uint64_t *budget)
 {
     const struct order *order = job->view.run->order;
     job->table.count = order_count(order) - order_first(order);
-    if (!job->table.problem && !job->preset->step(job->work, budget)) {
-        job->table.known = job->preset->progress(job->work);
+    if (!job->table.problem && job->preset->step && !job->preset->step(job->work, budget)) {
+        job->table.known = job->preset->progress ? job->preset->progress(job->work) : 0;
         job->table.count += job->table.known >= job->table.count;
         return false;
     }
@@ -303,8 +303,8 @@ static bool table_query_step_events(struct table_job *job, uint64_t *budget)
  * is more to do. */
 static bool table_query_step(struct table_job *job, uint64_t *budget)
 {
-    if (job->preset->progress)
-        return table_query_step_events(job, budget);
+    if (job->preset->no_intervals)
+        return table_query_step_alone(job, budget);
     job->view.measured = interval_cache_get(job->view.run);
     job->view.lives.all = job->view.measured;
     if (interval_cache_generation(job->view.run) != job->again) {
@@ -377,7 +377,7 @@ static bool table_query_run_stage(struct table_job *job, uint64_t *budget)
             job->stage = WORKING;
         break;
     case LEARNING:
-        if (!job->preset->progress && !table_query_read_intervals(job, budget))
+        if (!job->preset->no_intervals && !table_query_read_intervals(job, budget))
             return false;
         break;
     case PASSING:
@@ -410,9 +410,8 @@ static bool table_work(void *p, uint64_t budget)
         partial_run_leave(job->view.run, job->apart);
     if (job->table.problem)
         job->stage = TELLING;
-    return job->stage == TELLING ||
-           ((job->stage == LEARNING || job->preset->progress) &&
-            job->table.known - job->reported >= REPORT_EVERY);
+    return job->stage == TELLING || ((job->stage == LEARNING || job->preset->progress) &&
+                                     job->table.known - job->reported >= REPORT_EVERY);
 }
 
 /* ---- the response ---- */

@@ -33,12 +33,12 @@ struct table_preset {
      * filled at once.  The view of `begin` remains valid until the end, but `measured` may have
      * grown meanwhile. */
     bool (*step)(void *work, uint64_t *budget);
-    /* Returns how many events were examined.  A preset with it reads events alone: there are no
-     * intervals then. */
+    /* Returns how many events it has read, for the progress; or NULL. */
     uint64_t (*progress)(const void *work);
     void (*fill)(void *work, const struct table_view *view, struct result_table *table);
     void (*free)(void *work);
     bool tells_all; /* no notes about missing data are added */
+    bool no_intervals; /* it needs none of `measured` and `lives`, which may be empty */
 };
 
 /* clang-format off */
@@ -46,7 +46,7 @@ struct table_preset {
     P(waits) P(knots) P(explanation) P(path) P(path_intervals) P(findings) P(run) P(consistency)   \
     P(usage) P(metrics) P(calls) P(memory) P(source) P(entries) P(overlap) P(seq_conc)             \
     P(function_time) P(blocks) P(processors) P(calls_by_cpu) P(predict) P(placement) P(stacks)     \
-    P(locks) P(concurrency) P(violations) P(edges) P(matches)
+    P(locks) P(concurrency) P(violations) P(edges) P(matches) P(state)
 /* clang-format on */
 
 #define P(name) extern const struct table_preset preset_##name;
