@@ -71,6 +71,7 @@ MPI     = $(wildcard clients/libpoet/mpi/*.c)
 PROCESS = $(wildcard clients/libpoet/ipc/*.c)
 OMP     = $(wildcard clients/libpoet/openmp/*.c)
 ATOMICS = $(wildcard clients/libpoet/atomics/*.c)
+RACES   = $(wildcard clients/libpoet/races/*.c)
 HEAP    = $(wildcard clients/libpoet/heap/*.c) clients/libpoet/unwind/unwind_rules.c
 
 # The installed implementations of MPI; each has its own ABI.
@@ -107,7 +108,7 @@ ABI = 0
 UCPP = $(wildcard clients/ucpp/*)
 
 BIN = $(B)/bin/poet $(B)/bin/poetcc $(B)/bin/poetcc++ $(B)/libexec/poet/poet-server \
-      $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/pkgconfig/poet.pc $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-atomics.so $(B)/lib/poet/atomics.specs $(B)/lib/poet/libpoet-memory.so $(B)/include/poet.h $(B)/include/poet_coroutine.hpp $(B)/include/poet/redirect.h $(B)/include/poet/traced_calls.h $(B)/include/poet/atomics/stdatomic.h $(B)/include/poet/atomics/atomic \
+      $(B)/lib/libpoet.so.$(ABI) $(B)/lib/libpoet.so $(B)/lib/libpoet.a $(B)/lib/pkgconfig/poet.pc $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-atomics.so $(B)/lib/poet/libpoet-races.so $(B)/lib/poet/atomics.specs $(B)/lib/poet/libpoet-memory.so $(B)/include/poet.h $(B)/include/poet_coroutine.hpp $(B)/include/poet/redirect.h $(B)/include/poet/traced_calls.h $(B)/include/poet/atomics/stdatomic.h $(B)/include/poet/atomics/atomic \
       $(patsubst config/%,$(B)/share/poet/config/%,$(wildcard config/*.conf)) \
       $(patsubst clients/gdb/%,$(B)/share/poet/gdb/%,$(wildcard clients/gdb/*.py)) $(B)/share/poet/python/poet.py \
       $(patsubst clients/ucpp/%,$(B)/share/poet/ucpp/%,$(UCPP))
@@ -192,10 +193,22 @@ $(B)/pic/clients/libpoet/atomics/%.o: clients/libpoet/atomics/%.c $(B)/include/p
 	$(Q)$(COMPILE_atomics)
 
 OBJECTS_atomics = $(patsubst %.c,$(B)/pic/%.o,$(ATOMICS))
-LINK_atomics = $(CC) $(SANITIZE) $(ATOMICS_FLAGS) -fPIC -shared -Wl,-soname,libpoet-atomics.so -Wl,-Bsymbolic-functions -Wl,-z,nodelete $(OBJECTS_atomics) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet
+LINK_atomics = $(CC) $(SANITIZE) $(ATOMICS_FLAGS) -fPIC -shared -Wl,-soname,libpoet-atomics.so -Wl,-Bsymbolic-functions -Wl,-z,nodelete $(OBJECTS_atomics) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
 $(B)/lib/poet/libpoet-atomics.so: $(OBJECTS_atomics) $(B)/lib/libpoet.so $W/LINK_atomics
 	$(call step,LD,$@)
 	$(Q)$(LINK_atomics)
+
+# (-fno-builtin: it interposes the allocator.)
+COMPILE_races = $(CC) $(BASE) -Wno-pedantic $(CFLAGS) $(ATOMICS_FLAGS) -fno-builtin-malloc -fno-builtin-calloc -I$(B)/include -U_FORTIFY_SOURCE -fPIC -fvisibility=hidden -fexceptions -c $< -o $@
+$(B)/pic/clients/libpoet/races/%.o: clients/libpoet/races/%.c $(B)/include/poet.h $W/COMPILE_races
+	$(call step,PIC,$<)
+	$(Q)$(COMPILE_races)
+
+OBJECTS_races = $(patsubst %.c,$(B)/pic/%.o,$(RACES))
+LINK_races = $(CC) $(SANITIZE) $(ATOMICS_FLAGS) -fPIC -shared -Wl,-soname,libpoet-races.so -Wl,-Bsymbolic-functions -Wl,-z,nodelete $(OBJECTS_races) -o $@ $(LDFLAGS) -L$(B)/lib -lpoet -ldl
+$(B)/lib/poet/libpoet-races.so: $(OBJECTS_races) $(B)/lib/libpoet.so $W/LINK_races
+	$(call step,LD,$@)
+	$(Q)$(LINK_races)
 
 # It interposes the allocator: the compiler must not turn its own calls into calls of the allocator (-fno-builtin).  With gcc, its short
 # functions are optimized together.
@@ -391,7 +404,7 @@ E2E = $(if $(E),$(foreach e,$(E),$(wildcard tests/e2e/$(e)-*.t)),$(sort $(wildca
 TESTED = $(SERVER) $(RENDER) $(WIRE) $(CONFIG) $(SITE) $(SOURCE) \
          $(patsubst %,clients/libpoet/profile/%.c,call_stack left_calls excluded_functions throttle context_tree activity cpu_gap calibration) $(patsubst %,clients/libpoet/core/%.c,tracer seccomp_allowed child_preload environment message_text) \
          $(patsubst %,clients/libpoet/replay/%.c,shared_schedule replay_stops cpu_time_used) clients/libpoet/heap/heap_blocks.c clients/libpoet/interpose/unchecked_waits.c clients/libpoet/unwind/unwind_rules.c \
-         clients/libpoet/openmp/task_depends.c $(patsubst %,clients/libpoet/atomics/atomic_%.c,objects thread events order) $(wildcard clients/snapshot/*.c) clients/schedule/schedule_builder.c clients/schedule/trace_alignment.c clients/schedule/order_predicates.c clients/schedule/lock_orders.c $(patsubst %,clients/cli/%.c,shiviz_log shiviz_clocks logtime kill_tree two_run_diagram number_sampler swap_events hold_points command narrow_table paper_size preload thread_slices) tests/bruteforce.c tests/bench/workload.c
+         clients/libpoet/openmp/task_depends.c $(patsubst %,clients/libpoet/atomics/atomic_%.c,objects thread events order) $(patsubst %,clients/libpoet/races/%.c,access_shadow race_thread race_conflicts race_blocks) $(wildcard clients/snapshot/*.c) clients/schedule/schedule_builder.c clients/schedule/trace_alignment.c clients/schedule/order_predicates.c clients/schedule/lock_orders.c $(patsubst %,clients/cli/%.c,shiviz_log shiviz_clocks logtime kill_tree two_run_diagram number_sampler swap_events hold_points command narrow_table paper_size preload thread_slices) tests/bruteforce.c tests/bench/workload.c
 ifeq ($(HAVE_GTK),yes) # the parts of the viewer that need no display
 TESTED += $(patsubst %,clients/viewer/state/%.c,viewport history scene_cache viewer_addons viewer_settings request_slot highlights) clients/viewer/diagram/time_axis.c
 $(B)/o/tests/unit/test_time_axis.o $(B)/o/tests/unit/test_viewer_settings.o $(B)/o/tests/unit/test_request_slot.o: CFLAGS_MODULE += $(CFLAGS_VIEW)
@@ -550,7 +563,7 @@ install: all
 	install -m 755 $(wildcard $(B)/libexec/poet/*) "$(DESTDIR)$(PREFIX)"/libexec/poet
 	install -m 755 $(B)/lib/libpoet.so.$(ABI) "$(DESTDIR)$(PREFIX)"/$(LIBDIR)
 	install -d "$(DESTDIR)$(PREFIX)"/$(LIBDIR)/poet
-	install -m 755 $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-atomics.so $(B)/lib/poet/libpoet-memory.so "$(DESTDIR)$(PREFIX)"/$(LIBDIR)/poet
+	install -m 755 $(B)/lib/poet/libpoet-process.so $(B)/lib/poet/libpoet-omp.so $(B)/lib/poet/libpoet-atomics.so $(B)/lib/poet/libpoet-races.so $(B)/lib/poet/libpoet-memory.so "$(DESTDIR)$(PREFIX)"/$(LIBDIR)/poet
 	ln -sf libpoet.so.$(ABI) "$(DESTDIR)$(PREFIX)"/$(LIBDIR)/libpoet.so
 	install -d "$(DESTDIR)$(PREFIX)"/$(LIBDIR)/pkgconfig
 	$(call pc,$(PREFIX),$(LIBDIR)) >"$(DESTDIR)$(PREFIX)"/$(LIBDIR)/pkgconfig/poet.pc

@@ -16,6 +16,10 @@ const struct finding_kind_row finding_kinds[FINDING_KIND_COUNT + 1] =
      [FINDING_RULE_VIOLATION] = {.name = "rule-violation",
                                  .group = FINDINGS_OF_RULES,
                                  .headline = "the program breaks a rule of mutual exclusion"},
+     [FINDING_DATA_RACE] = {.name = "data-race",
+                            .group = FINDINGS_OF_RACES,
+                            .headline = "two threads access the same memory, at least one by a "
+                                        "write, and no synchronization orders them"},
      [FINDING_NO_PROGRESS] = {.name = "no-progress",
                               .group = FINDINGS_OF_PROGRESS,
                               .headline =

@@ -18,6 +18,7 @@ enum finding_group {
     FINDINGS_OF_ORDERS = 32, /* predictions of orders that are often intended */
     FINDINGS_OF_RULES = 64, /* broken rules of the program's environment */
     FINDINGS_OF_ASSERTIONS = 128, /* of a file that the user names */
+    FINDINGS_OF_RACES = 256, /* of accesses of memory (poetcc -trace=races) */
     FINDINGS_PREDICTED = FINDINGS_OF_PREDICTION | FINDINGS_OF_ORDERS
 };
 
@@ -27,6 +28,7 @@ enum finding_kind {
     FINDING_ABANDONED_LOCK,
     FINDING_HANG,
     FINDING_RULE_VIOLATION, /* the program breaks a rule of its environment */
+    FINDING_DATA_RACE, /* two threads access the same memory, unordered, one by a write */
     FINDING_NO_PROGRESS,
     FINDING_LOCK_ORDER_INVERSION, /* each holds what the next one requests */
     FINDING_READ_RECURSION, /* it waits for a writer that waits for it */

@@ -73,6 +73,8 @@
     M(44, COMPLETE) /* to an agent: the run has ended, with all chunks up to this one */  \
     M(45, CLOCK)  /* to an agent: requests the time of its clock */                       \
     M(46, CLOCK_REPLY)  /* the time, and the contents of the request */                   \
+    M(47, CONFLICT)  /* (of a program) two threads accessed the same memory */            \
+    M(48, UNEXAMINED) /* (of a program) accesses that are not examined */                 \
     M(64, WELCOME) /* identity of the server, after HELLO */                              \
     M(65, ERROR)  /* the last message before a server disconnects */                      \
     M(66, RESPONSE) /* a part of the response to a request */                             \

@@ -112,6 +112,35 @@ enum program_end {
  * have been written; 0: they have not. */
 #define STREAM_GAP_FIELDS(F) F(u64, stream) F(u64, first) F(u64, end) F(u8, doubt)
 
+/* Two threads of the process accessed the same bytes, at least one of them by a write (poet.h):
+ * each after its event `number` on the line `last`, at `site`, with these ACCESS_ flags, and while
+ * it held two locks (lines; 0: none). The second access is of the thread that sends it, with the
+ * callers of the function that it is in (0: none). */
+#define CONFLICT_FIELDS(F)                                                                         \
+    F(u32, last)                                                                                   \
+    F(u64, number) F(u32, thread) F(u64, site) F(u8, flags) F(u32, lock) F(u32, outer_lock)        \
+        F(u32, then_last) F(u64, then_number) F(u64, then_site) F(u8, then_flags)                  \
+            F(u32, then_lock) F(u32, then_outer_lock) F(u64, address) F(u32, bytes)                \
+                F(u8, memory) /* an enum conflict_memory */                                        \
+        F(u32, owner) /* line of the thread of the stack, or that allocated the block; 0 */        \
+        F(u64, block) F(u64, block_bytes) F(u64, block_site) F(u64, caller_1) F(u64, caller_2)     \
+            F(u64, caller_3) F(u64, caller_4)
+enum conflict_memory { MEMORY_OTHER, MEMORY_HEAP, MEMORY_STACK, MEMORY_KINDS };
+#define ACCESS_WRITE 1u
+#define ACCESS_ATOMIC 2u
+#define ACCESS_FREE 4u
+#define ACCESS_RELEASE 8u
+#define ACCESS_FLAGS 15u
+/* The number of accesses or conflicts, in all, that were not examined; 0, at first: none. */
+#define UNEXAMINED_FIELDS(F) F(u8, why) F(u64, count)
+enum unexamined {
+    UNEXAMINED_NO_MEMORY, /* the shadow memory could not be reserved */
+    UNEXAMINED_MEMORY, /* pages of memory beyond the limit of the shadow memory */
+    UNEXAMINED_INTERVALS, /* accesses after too many intervals between events */
+    UNEXAMINED_CONFLICTS, /* too many conflicts */
+    UNEXAMINED_KINDS
+};
+
 #define METRIC_FIELDS(F)                                                                           \
     F(u32, code) F(u8, kind) F(label, name) F(label, unit) /* wire/metric_messages.h */
 
@@ -137,7 +166,9 @@ enum program_end {
     M(stream_gap, STREAM_GAP_FIELDS)                                                               \
     M(awaits, AWAITS_FIELDS)                                                                       \
     M(held, HELD_FIELDS)                                                                           \
-    M(participants, PARTICIPANTS_FIELDS)
+    M(participants, PARTICIPANTS_FIELDS)                                                           \
+    M(conflict, CONFLICT_FIELDS)                                                                   \
+    M(unexamined, UNEXAMINED_FIELDS)
 
 /* the types of fields */
 typedef uint8_t field_u8;

@@ -49,6 +49,7 @@ static void encode_cell(struct encoder *out, const struct table_cell *cell)
         break;
     case CELL_PLACE:
     case CELL_NAME:
+    case CELL_DATA:
         encode_place(out, cell->place);
         break;
     case CELL_STEP:
@@ -106,6 +107,7 @@ static void decode_cell(struct decoder *in, struct table_cell *cell)
         break;
     case CELL_PLACE:
     case CELL_NAME:
+    case CELL_DATA:
         cell->place = decode_place(in);
         break;
     case CELL_STEP:
@@ -425,6 +427,21 @@ static void columns_free(struct result_table *t)
         free(t->columns[i].source);
     }
     free(t->columns);
+}
+
+void result_table_truncate(struct result_table *t, uint32_t rows)
+{
+    if (rows >= t->row_count)
+        return;
+    size_t from = (size_t)rows * t->column_count, end = (size_t)t->row_count * t->column_count;
+    for (size_t i = from; i < end; i++) /* (the array itself is kept) */
+        if (t->cells[i].is == CELL_TEXT)
+            free(t->cells[i].text);
+    for (uint32_t i = rows; i < t->row_count; i++) {
+        free(t->rows[i].lines);
+        free(t->rows[i].context);
+    }
+    t->row_count = rows;
 }
 
 void result_table_free(struct result_table *t)

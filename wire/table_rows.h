@@ -24,6 +24,7 @@ enum cell_type {
     CELL_STEP,
     CELL_EVENT,
     CELL_NAME, /* a text of the program's own, by its address */
+    CELL_DATA, /* data of the program, by its address */
     CELL_KINDS
 };
 
@@ -85,6 +86,11 @@ static inline struct table_cell table_cell_place(struct table_place place)
     return (struct table_cell){.is = CELL_PLACE, .place = place};
 }
 
+static inline struct table_cell table_cell_data(struct table_place address)
+{
+    return (struct table_cell){.is = CELL_DATA, .place = address};
+}
+
 struct table_cell table_cell_step_name(enum cell_step_kind is, struct table_place from,
                                        struct table_place to);
 
@@ -99,7 +105,8 @@ struct table_cell table_cell_step_name(enum cell_step_kind is, struct table_plac
     K(PLACE, "place") /* of the code */                                         \
     K(STEP, "step")   /* what a thread did from one place to another */         \
     K(EVENT, "event")                                                         \
-    K(FINE, "ns")     /* as NS, but displayed in microseconds */
+    K(FINE, "ns")     /* as NS, but displayed in microseconds */                \
+    K(DATA, "data")   /* a variable, or an address of memory */
 /* clang-format on */
 
 enum table_kind {
@@ -180,6 +187,8 @@ struct result_table {
     uint64_t known, count; /* events examined, and their total; equal: the table is complete */
 };
 
+/* Removes all rows from this one on. */
+void result_table_truncate(struct result_table *table, uint32_t rows);
 /* Returns the index of a column by name, which may omit `_ns`; column_count if there is none. */
 uint32_t result_table_find_column(const struct result_table *table, const char *name);
 

@@ -42,8 +42,8 @@ extern const struct command command_dump, command_order, command_stat, command_r
     command_ls, command_rm, command_note, command_states, command_report, command_waits,
     command_locks, command_path, command_calls, command_source, command_resources, command_metrics,
     command_measure, command_memory, command_watch, command_replay, command_debug, command_attach,
-    command_predict, command_confirm, command_suspect, command_key, command_merge, command_compare,
-    command_find, command_query, command_mcp, command_state, command_cut;
+    command_predict, command_races, command_confirm, command_suspect, command_key, command_merge,
+    command_compare, command_find, command_query, command_mcp, command_state, command_cut;
 
 /* ---- command table ---- */
 

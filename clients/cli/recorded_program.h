@@ -10,7 +10,7 @@
 /* The findings that it looks for, besides violated assertions. */
 #define RECORDED_FINDINGS                                                                          \
     (FINDINGS_OF_HANGS | FINDINGS_OF_RULES | FINDINGS_OF_PREDICTION | FINDINGS_OF_ORDERS |         \
-     FINDINGS_OF_MEMORY | FINDINGS_OF_PROGRESS)
+     FINDINGS_OF_MEMORY | FINDINGS_OF_RACES | FINDINGS_OF_PROGRESS)
 
 /* Like fork(). The supervisor forwards requests to terminate to the program; both receive a
  * terminal's interrupt, which does not end the supervisor. */

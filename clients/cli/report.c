@@ -565,7 +565,7 @@ static int report_run(const struct command *command, int argc, char **argv)
                                           .paper = true,
                                           .findings = FINDINGS_OF_HANGS | FINDINGS_OF_RULES |
                                                       FINDINGS_OF_PREDICTION | FINDINGS_OF_ORDERS |
-                                                      FINDINGS_OF_MEMORY}};
+                                                      FINDINGS_OF_RACES | FINDINGS_OF_MEMORY}};
     int first, status = command_read(command, argc, argv, &o, &first);
     if (status != OPTIONS_READ)
         return status;

@@ -3,9 +3,11 @@
 
 #include "base/alloc.h"
 #include "base/text_hash.h"
+#include "clients/cli/race_request.h"
 #include "clients/cli/rule_violations.h"
 #include "clients/cli/table_options.h"
 #include "clients/connection/finding_text.h"
+#include "clients/connection/race_text.h"
 #include "clients/connection/violation_text.h"
 #include "clients/metadata/event_text.h"
 
@@ -306,6 +308,41 @@ static int run_findings_collect_violations(const struct command *command,
     return status;
 }
 
+/* The memory is an object of the finding by its name, if it has one. */
+static void run_findings_add_race(struct run_findings_builder *b, const struct table_names *names,
+                                  const struct result_table *t, uint32_t row)
+{
+    bool certain = run_findings_cell(t, row, "uncertain")->is != CELL_TEXT;
+    const struct table_cell *memory = run_findings_cell(t, row, "memory"),
+                            *object = run_findings_cell(t, row, "object");
+    run_findings_begin(b, FINDING_DATA_RACE, certain ? FINDING_CERTAIN : FINDING_LIKELY,
+                       race_text_summary(names, t, row));
+    if (memory->is == CELL_TEXT && strcmp(memory->text, "global") == 0 && object->is == CELL_DATA)
+        ARRAY_PUSH(b->now.objects, b->now.object_count,
+                   result_table_data_text(names, object->place));
+    for (uint32_t i = row + 1; i < t->row_count && t->rows[i].depth; i++) {
+        const struct table_cell *place = run_findings_cell(t, i, "location");
+        char *access = race_text_access(names, t, i);
+        run_findings_add_place(b, place->place.process, place->place.address,
+                               xasprintf("%s%s", i > row + 1 ? "previous " : "", access));
+        free(access);
+    }
+    run_findings_end(b);
+}
+
+static int run_findings_collect_races(const struct command *command, struct run_findings_builder *b)
+{
+    struct table_settings plain = {.command = command};
+    struct result_table t = {0};
+    struct table_names names = {&b->subject->source.book, b->subject->sites};
+    int status = race_request_run(&plain, b->subject, &t);
+    for (uint32_t i = 0; status == EXIT_DONE && i < t.row_count; i++)
+        if (!t.rows[i].depth)
+            run_findings_add_race(b, &names, &t, i);
+    result_table_free(&t);
+    return status;
+}
+
 static int64_t run_findings_number(const struct result_table *t, uint32_t row, const char *name)
 {
     const struct table_cell *c = run_findings_cell(t, row, name);
@@ -456,6 +493,8 @@ int run_findings_collect(const struct command *command, struct command_source *s
         status = run_findings_collect_hangs(command, &b);
     if (status == EXIT_DONE && groups & FINDINGS_OF_RULES)
         status = run_findings_collect_violations(command, &b);
+    if (status == EXIT_DONE && groups & FINDINGS_OF_RACES)
+        status = run_findings_collect_races(command, &b);
     if (status == EXIT_DONE && groups & (FINDINGS_OF_PREDICTION | FINDINGS_OF_ORDERS))
         status = run_findings_collect_predictions(command, &b, groups, kinds);
     if (status == EXIT_DONE && groups & FINDINGS_OF_MEMORY)

@@ -300,7 +300,8 @@ static int sql_make_diagnoses(struct sql_database *d, struct json_object *list)
 /* ---- findings and lines ---- */
 
 #define SQL_FINDINGS                                                                               \
-    (FINDINGS_OF_HANGS | FINDINGS_OF_RULES | FINDINGS_OF_PREDICTION | FINDINGS_OF_MEMORY)
+    (FINDINGS_OF_HANGS | FINDINGS_OF_RULES | FINDINGS_OF_PREDICTION | FINDINGS_OF_RACES |          \
+     FINDINGS_OF_MEMORY)
 
 static int sql_make_findings(struct sql_database *d, struct json_object *list)
 {

@@ -54,6 +54,7 @@ static const struct table_command {
     {.name = "source", .single = true},
     {.name = "predict", .single = true},
     {.name = "state", .single = true},
+    {.name = "races", .single = true},
 };
 
 static struct argp_option options[] = {

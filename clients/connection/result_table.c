@@ -43,6 +43,12 @@ static char *result_table_name_text(const struct table_names *names, struct tabl
     return text ? xstrdup(text) : result_table_place_text(names, place, "-");
 }
 
+char *result_table_data_text(const struct table_names *names, struct table_place address)
+{
+    const char *name = symbolizer_symbol(names->sites, address.process, address.address);
+    return name ? xstrdup(name) : xasprintf("0x%llx", (unsigned long long)address.address);
+}
+
 /* Returns "f (a.c:3) < g (a.c:9), after a.c:4" in new memory. */
 static char *result_table_calls_text(const struct table_names *names, const struct table_cell *cell,
                                      const char *function)
@@ -140,6 +146,8 @@ char *result_table_cell_text(const struct table_names *names, const struct table
         return result_table_place_text(names, cell->place, "-");
     case CELL_NAME:
         return result_table_name_text(names, cell->place);
+    case CELL_DATA:
+        return result_table_data_text(names, cell->place);
     case CELL_STEP:
         return result_table_step_text(names, cell);
     case CELL_EVENT:

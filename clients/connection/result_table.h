@@ -25,6 +25,9 @@ char *result_table_cell_text(const struct table_names *names, const struct table
 /* Returns "main (hold.c:5)" or "hold.c:5"; `nowhere` if there is no place. New memory. */
 char *result_table_place_text(const struct table_names *names, struct table_place place,
                               const char *nowhere);
+/* Returns the name of the variable at an address of data, "table.count", else the address, in new
+ * memory. */
+char *result_table_data_text(const struct table_names *names, struct table_place address);
 /* Returns whether the name is that of the place: "main (hold.c:5)" matches "main" and "hold.c:5";
  * the name may contain * and ?. */
 bool result_table_place_matches(const struct table_names *names, struct table_place place,

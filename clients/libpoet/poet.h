@@ -220,6 +220,45 @@ typedef struct {
 /* Async-signal-safe, and takes a few nanoseconds. */
 void poet_position(poet_position_t *position);
 
+/* Gets the lines of the locks that the calling thread holds and that no other thread can hold
+ * meanwhile, the innermost first, at most `most`. Returns their number. Async-signal-safe. */
+unsigned poet_held_locks(poet_line_t *lines, unsigned most);
+
+/* Records that two threads accessed the same bytes of memory, at least one of them by a write,
+ * and so that their events tell whether one access happened before the other: each access comes
+ * after the event `after` of its thread, and before that one's next event. The later access is
+ * the calling thread's. */
+#define POET_ACCESS_WRITE 1u
+#define POET_ACCESS_ATOMIC 2u
+#define POET_ACCESS_FREE 4u /* the memory was freed */
+/* with ATOMIC: what synchronizes with it is only known to come after the event `after` */
+#define POET_ACCESS_RELEASE 8u
+#define POET_ACCESS_LOCKS 2u
+typedef struct {
+    poet_line_t thread;
+    poet_event_t after;
+    const void *site; /* an address within the instruction or the call; NULL: not known */
+    unsigned flags; /* POET_ACCESS_ */
+    poet_line_t locks[POET_ACCESS_LOCKS]; /* held then, the innermost first; 0: none */
+} poet_access_t;
+typedef enum { POET_MEMORY_OTHER, POET_MEMORY_HEAP, POET_MEMORY_STACK } poet_memory_t;
+typedef struct {
+    poet_access_t earlier, later;
+    const volatile void *address;
+    size_t bytes;
+    poet_memory_t memory;
+    /* STACK: its thread; HEAP: the thread that allocated it; 0: not known */
+    poet_line_t owner;
+    const volatile void *block; /* HEAP: the block, */
+    size_t block_bytes;
+    const void *block_site; /*   and where it was allocated; NULL: not known */
+} poet_conflict_t;
+/* Returns 1 if it was recorded. */
+int poet_conflict(const poet_conflict_t *conflict);
+/* Reports that `count` accesses or conflicts, in all, are not examined because of `why`, one
+ * of the words of enum unexamined (wire/program_messages.h). */
+void poet_unexamined(unsigned why, uint64_t count);
+
 /* Variants of the functions without _at, for libraries that record for others. site: an
  * address within the call that is recorded, such as (char *)__builtin_return_address(0)
  * - 1; for a line, where its object was created. With NULL, the call site is the

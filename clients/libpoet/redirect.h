@@ -11,6 +11,22 @@ __asm__(".weak poet_traced_unit\n.set poet_traced_unit, 1\n"); /* there is such 
      (!defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ > 201710L))
 __asm__(".weak poet_unit_ends_release_sequences\n.set poet_unit_ends_release_sequences, 1\n");
 #endif
+/* Calls that access memory are examined (clients/libpoet/races/race_calls.c). */
+#if defined(POET_TRACES_RACES)
+#define POET_EXAMINE(name) __asm__(".set " #name ", poet_races__" #name "\n");
+POET_EXAMINE(memcpy)
+POET_EXAMINE(memmove)
+POET_EXAMINE(memset)
+POET_EXAMINE(memcmp)
+POET_EXAMINE(strlen)
+POET_EXAMINE(strcpy)
+POET_EXAMINE(strncpy)
+POET_EXAMINE(strcat)
+POET_EXAMINE(strcmp)
+POET_EXAMINE(strncmp)
+POET_EXAMINE(strdup)
+#undef POET_EXAMINE
+#endif
 #if defined(POET_PROFILE) /* and its calls are measured */
 __asm__(
     ".pushsection .rodata\n.weak poet_profiled\n.type poet_profiled, %object\n.size poet_profiled, "

@@ -3,6 +3,7 @@
 #include "server/decode/declarations.h"
 
 #include "base/alloc.h"
+#include "server/decode/conflict_records.h"
 #include "server/decode/heap_records.h"
 #include "server/decode/metric_records.h"
 #include "server/decode/os_records.h"
@@ -345,7 +346,8 @@ static void declarations_keep_fact(struct program_session *session, unsigned typ
         type == MESSAGE_UNTRACED || type == MESSAGE_SENT || type == MESSAGE_USAGE ||
         type == MESSAGE_HEAP || type == MESSAGE_METRIC || type == MESSAGE_SAMPLED_CELLS ||
         type == MESSAGE_CARRIER || type == MESSAGE_ENDS || type == MESSAGE_AWAITS ||
-        type == MESSAGE_HELD || type == MESSAGE_PARTICIPANTS)
+        type == MESSAGE_HELD || type == MESSAGE_PARTICIPANTS || type == MESSAGE_CONFLICT ||
+        type == MESSAGE_UNEXAMINED)
         declarations_add_fact(session, type, in->data, in->size, thread);
     else if (type == MESSAGE_NAME)
         declarations_keep_name(session, *in, thread);
@@ -394,6 +396,10 @@ bool handle_declaration(struct program_session *session, unsigned type, struct d
         return read_held(session, in);
     case MESSAGE_PARTICIPANTS:
         return read_participants(session, in);
+    case MESSAGE_CONFLICT:
+        return conflict_records_decode(session, in, thread);
+    case MESSAGE_UNEXAMINED:
+        return conflict_records_decode_unexamined(session, in);
     case MESSAGE_USAGE:
         return usage_records_decode(
             &(struct usage_target){session->run, session->process, session, program_session_line},
@@ -481,6 +487,10 @@ static bool has_control(const struct program_session *session, const struct ring
         return has_types_after(session, in, missing);
     case MESSAGE_SHAPE:
         return has_types_of_steps(session, in, missing);
+    case MESSAGE_CONFLICT: {
+        uint32_t line = conflict_records_missing_line(session, in);
+        return !line || has_line(session, line, missing);
+    }
     default:
         return true;
     }

@@ -29,6 +29,7 @@ enum run_addon_slot {
     RUN_ADDON_AWAITS,
     RUN_ADDON_INHERITED_HOLDS,
     RUN_ADDON_CUT, /* of which run it is a part (server/cuts/cut_info.h) */
+    RUN_ADDON_CONFLICTS,
     RUN_ADDON_SLOTS
 };
 

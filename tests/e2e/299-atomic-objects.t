@@ -274,7 +274,7 @@ refused "-fsanitize=address" 'poetcc: -trace=atomics: not supported with -fsanit
 refused "-static" 'poetcc: -trace=atomics: not supported with -static .*; use -trace' -static
 poetcc -trace=atomic more.c -o refused >refused.out 2>&1
 is "another word: refused" "$? $(cat refused.out)" \
-    "1 poetcc: -trace=atomic: unknown; did you mean -trace or -trace=atomics?"
+    "1 poetcc: -trace=atomic: unknown; did you mean -trace, -trace=atomics or -trace=races?"
 check "-fsanitize=undefined beside it: compiles" poetcc -trace=atomics -g -fsanitize=undefined more.c -o undefined
 is "-fsanitize=undefined beside it: runs" "$(POET_SERVER=$work/none ./undefined)" "10000 6"
 done_testing

@@ -53,21 +53,29 @@ static poet_line_t atomic_event_line(struct atomic_object *o, const void *site)
 }
 
 void atomic_event_record_release(struct atomic_thread *t, struct atomic_object *o,
-                                 enum atomic_event type, const void *site)
+                                 enum atomic_event type, struct released what, const void *site)
 {
     poet_event_t last = t->position.last;
-    if (t->sent_about == o && t->sent.line && t->sent.line == last.line &&
+    if (!what.accesses && t->sent_about == o && t->sent.line && t->sent.line == last.line &&
         t->sent.number == last.number)
         return;
     int saved = errno;
-    poet_event_t event = poet_record(&(poet_record_t){.type = atomic_event_type(type),
-                                                      .about = atomic_event_line(o, site),
-                                                      .flags = POET_SEND | POET_BY_EVENT,
-                                                      .site = site});
+    poet_event_t event =
+        poet_record(&(poet_record_t){.type = atomic_event_type(type),
+                                     .about = what.shared ? atomic_event_line(o, site) : 0,
+                                     .flags = POET_SEND | POET_BY_EVENT,
+                                     .site = site});
     errno = saved;
     poet_position(&t->position);
     t->sent = event;
     t->sent_about = event.line ? o : NULL;
+}
+
+void atomic_event_record_fence(const void *site)
+{
+    int saved = errno;
+    poet_record(&(poet_record_t){.type = atomic_event_type(ATOMIC_EVENT_FENCE), .site = site});
+    errno = saved;
 }
 
 void atomic_event_record_acquire(struct atomic_thread *t, struct atomic_object *o,

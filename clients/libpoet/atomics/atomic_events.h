@@ -23,10 +23,18 @@ struct acquired_heads {
     struct release_head heads[ATOMIC_HEADS_MOST];
 };
 
-/* Records that the thread is about to release by an operation on a shared object, unless its last
- * event says so already. */
+/* A release: its event names the line of an object that is known to be shared, and it is needed in
+ * any case if the thread has accessed memory since its last event. */
+struct released {
+    bool shared, accesses;
+};
+
+/* Records that the thread is about to release by an operation on an object, unless its last event
+ * says so already. */
 void atomic_event_record_release(struct atomic_thread *thread, struct atomic_object *object,
-                                 enum atomic_event type, const void *site);
+                                 enum atomic_event type, struct released what, const void *site);
+/* Records a fence that releases. */
+void atomic_event_record_fence(const void *site);
 /* Records that the thread has synchronized with these heads, on reading an object or, if that is
  * NULL, at a fence. */
 void atomic_event_record_acquire(struct atomic_thread *thread, struct atomic_object *object,

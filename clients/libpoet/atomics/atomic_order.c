@@ -10,6 +10,13 @@
 #pragma weak poet_unit_ends_release_sequences
 extern const char poet_unit_ends_release_sequences[];
 
+/* Defined by libpoet-races, if it is there: it examines an access; and it returns whether the
+ * calling thread has made accesses since its last event, so that what is released now needs an
+ * event to come after them. */
+extern void poet_races_atomic(const volatile void *address, size_t bytes, int writes, int releases,
+                              const void *site) __attribute__((weak, visibility("default")));
+extern int poet_races_accessed(void) __attribute__((weak, visibility("default")));
+
 static inline bool atomic_value_equal(struct atomic_value a, struct atomic_value b)
 {
     return a.low == b.low && a.high == b.high;
@@ -61,6 +68,11 @@ static void atomic_order_correct(const struct atomic_thread *t, struct atomic_ob
         atomic_store(&o->given_up, 0);
         atomic_object_remove_heads(o, 0);
     }
+}
+
+static inline bool atomic_order_has_accessed(void)
+{
+    return poet_races_accessed && poet_races_accessed();
 }
 
 /* Returns whether the object must be corrected, as far as can be seen without the lock. */
@@ -122,8 +134,9 @@ static void atomic_order_release(struct atomic_operation *operation)
 /* ---- stores and read-modify-writes ---- */
 
 void atomic_order_begin_write(struct atomic_operation *operation, const volatile void *address,
-                              size_t bytes, struct atomic_value found, bool update, bool releases)
+                              size_t bytes, struct atomic_value found, bool update, bool writes)
 {
+    bool releases = writes;
     struct atomic_thread *t = operation->thread = atomic_thread_get();
     struct atomic_object *o = operation->object = NULL;
     operation->locked = false;
@@ -135,10 +148,14 @@ void atomic_order_begin_write(struct atomic_operation *operation, const volatile
         return;
     atomic_order_enter(t);
     o = operation->object = atomic_object_get(address, bytes);
-    if (o && releases && atomic_order_releases(operation->order) && atomic_order_is_shared(t, o) &&
-        !atomic_order_is_wrong(t, o, found))
+    releases &= atomic_order_releases(operation->order);
+    bool shared = o && atomic_order_is_shared(t, o) && !atomic_order_is_wrong(t, o, found);
+    if (o && releases && (shared || atomic_order_has_accessed()))
         atomic_event_record_release(t, o, update ? ATOMIC_EVENT_UPDATE : ATOMIC_EVENT_STORE,
+                                    (struct released){shared, atomic_order_has_accessed()},
                                     operation->site);
+    if (poet_races_atomic)
+        poet_races_atomic(address, bytes, writes, o && releases, operation->site);
     operation->locked = o && atomic_object_lock(o);
     if (!operation->locked) {
         operation->object = NULL;
@@ -234,6 +251,8 @@ void atomic_order_begin_load(struct atomic_operation *operation, const volatile 
     operation->bytes = bytes;
     if (t)
         *atomic_thread_loaded(t, address) = address;
+    if (t && poet_races_atomic)
+        poet_races_atomic(address, bytes, false, false, operation->site);
     if (!o)
         return;
     operation->sequence = atomic_object_await(o);
@@ -307,6 +326,8 @@ void atomic_order_fence(int order, const void *site)
         t->pending_lost = false;
     }
     if (atomic_order_releases(order)) {
+        if (atomic_order_has_accessed())
+            atomic_event_record_fence(site);
         poet_position(&t->position);
         t->fence = atomic_thread_head(t);
     }

@@ -42,9 +42,9 @@ static inline bool atomic_order_releases(int order)
 
 /* Begins a store or a read-modify-write (update). `found`: the value that is there; if a traced
  * operation did not leave it, the object is another one now. Nothing is recorded of an operation
- * that releases only if it succeeds, and will not (releases: false). */
+ * that releases only if it succeeds, and will not (writes: false). */
 void atomic_order_begin_write(struct atomic_operation *operation, const volatile void *address,
-                              size_t bytes, struct atomic_value found, bool update, bool releases);
+                              size_t bytes, struct atomic_value found, bool update, bool writes);
 /* End it: a store, of `stored`, over `found`; an update that has read `found`; and a compare and
  * exchange that has failed, with its own order. */
 void atomic_order_end_store(struct atomic_operation *operation, struct atomic_value found,

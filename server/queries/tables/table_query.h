@@ -46,7 +46,7 @@ struct table_preset {
     P(waits) P(knots) P(explanation) P(path) P(path_intervals) P(findings) P(run) P(consistency)   \
     P(usage) P(metrics) P(calls) P(memory) P(source) P(entries) P(overlap) P(seq_conc)             \
     P(function_time) P(blocks) P(processors) P(calls_by_cpu) P(predict) P(placement) P(stacks)     \
-    P(locks) P(concurrency) P(violations) P(edges) P(matches) P(state)
+    P(locks) P(concurrency) P(violations) P(edges) P(matches) P(state) P(races)
 /* clang-format on */
 
 #define P(name) extern const struct table_preset preset_##name;

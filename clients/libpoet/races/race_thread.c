@@ -1,0 +1,154 @@
+#define _GNU_SOURCE
+#include "clients/libpoet/races/race_thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STACKS_MOST 1024u
+#define FIRST_BYTES ((uintptr_t)8 << 20) /* of the stack of the first thread */
+
+static __thread struct race_thread race_thread_state;
+__thread struct race_thread *race_thread_mine __attribute__((tls_model("initial-exec")));
+
+/* Stacks of threads, the newest in place of the oldest. */
+static struct race_stack {
+    _Atomic uintptr_t from, end;
+    _Atomic poet_line_t thread;
+} race_stacks[STACKS_MOST];
+static _Atomic unsigned race_stack_count;
+
+#pragma weak __libc_stack_end
+extern void *__libc_stack_end;
+
+/* Finds the stack of the calling thread, with its thread-local variables. That of the first thread
+ * has no known beginning; to ask for it would read files. */
+static void race_thread_find_stack(struct race_thread *t)
+{
+    pthread_attr_t attributes;
+    void *stack = NULL;
+    size_t bytes = 0;
+    if (getpid() == gettid()) {
+        t->stack_end = &__libc_stack_end ? (uintptr_t)__libc_stack_end : 0;
+        t->stack = t->stack_end > FIRST_BYTES ? t->stack_end - FIRST_BYTES : t->stack_end;
+        return;
+    }
+    int saved = errno;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &stack, &bytes);
+        pthread_attr_destroy(&attributes);
+    }
+    errno = saved;
+    t->stack = (uintptr_t)stack;
+    t->stack_end = t->stack + bytes;
+    /* another thread may have had it before, and no other one uses this one's yet */
+    access_shadow_clear(t->stack, bytes);
+}
+
+struct race_thread *race_thread_begin(void)
+{
+    struct race_thread *t = race_thread_mine = &race_thread_state;
+    if (t->stack_end || t->inside)
+        return t;
+    t->inside = true;
+    if (access_shadow_reserve())
+        race_thread_find_stack(t);
+    t->inside = false;
+    return t;
+}
+
+static void race_thread_note_stack(const struct race_thread *t)
+{
+    if (!t->stack_end)
+        return;
+    struct race_stack *s =
+        &race_stacks[atomic_fetch_add_explicit(&race_stack_count, 1, memory_order_relaxed) %
+                     STACKS_MOST];
+    atomic_store(&s->end, 0);
+    atomic_store(&s->from, t->stack);
+    atomic_store(&s->thread, t->position.thread);
+    atomic_store(&s->end, t->stack_end);
+}
+
+poet_line_t race_thread_of_stack(uintptr_t address)
+{
+    unsigned count = atomic_load_explicit(&race_stack_count, memory_order_relaxed);
+    unsigned most = count < STACKS_MOST ? count : STACKS_MOST;
+    for (unsigned i = 1; i <= most; i++) { /* the newest first */
+        const struct race_stack *s = &race_stacks[(count - i) % STACKS_MOST];
+        uintptr_t from = atomic_load(&s->from), end = atomic_load(&s->end);
+        if (address >= from && address < end)
+            return atomic_load(&s->thread);
+    }
+    return 0;
+}
+
+void race_thread_note_unexamined(struct race_thread *t, unsigned why)
+{
+    static _Atomic uint64_t counts[UNEXAMINED_CONFLICTS + 1];
+    uint64_t count = atomic_fetch_add_explicit(&counts[why], 1, memory_order_relaxed) + 1;
+    bool inside = t->inside;
+    if (count & (count - 1))
+        return;
+    t->inside = true;
+    poet_unexamined(why, count);
+    t->inside = inside;
+}
+
+/* Reports, once in a lifetime, that accesses are examined, or cannot be. */
+static void race_thread_report(struct race_thread *t)
+{
+    static _Atomic uint32_t reported;
+    uint32_t lifetime = t->position.lifetime;
+    if (atomic_exchange(&reported, lifetime) == lifetime)
+        return;
+    t->inside = true;
+    poet_unexamined(UNEXAMINED_NO_MEMORY, !access_shadow_reserve());
+    t->inside = false;
+}
+
+uint32_t race_thread_advance(struct race_thread *t, const poet_position_t *position)
+{
+    if (t->inside)
+        return 0;
+    bool moved =
+        t->position.thread != position->thread || t->position.lifetime != position->lifetime;
+    t->position = *position;
+    t->interval = 0;
+    t->accessed = false;
+    if (t->lifetime != position->lifetime) {
+        memset(t->recent, 0, sizeof t->recent);
+        t->lifetime = position->lifetime;
+    }
+    if (!position->lifetime || !position->thread || !position->last.line)
+        return 0;
+    if (moved) {
+        race_thread_note_stack(t);
+        race_thread_report(t);
+    }
+    struct shadow_interval now = {
+        .thread = position->thread, .line = position->last.line, .number = position->last.number};
+    poet_held_locks(now.locks, SHADOW_LOCKS);
+    t->interval = access_shadow_add_interval(&now);
+    if (!t->interval && access_shadow_reserve())
+        race_thread_note_unexamined(t, UNEXAMINED_INTERVALS);
+    return t->interval;
+}
+
+bool race_thread_knows(struct race_thread *t, shadow_record_t earlier, shadow_record_t later)
+{
+    uint32_t site = shadow_site(earlier), then_site = shadow_site(later);
+    poet_line_t thread = access_shadow_interval(shadow_interval_of(earlier))->thread;
+    uint16_t flags = (uint16_t)(shadow_flags(earlier) << 8 | shadow_flags(later));
+    uint64_t mixed =
+        (site ^ (uint64_t)then_site << 20 ^ (uint64_t)thread << 40 ^ (uint64_t)flags << 56) *
+        0x9e3779b97f4a7c15u;
+    struct race_recent *r = &t->recent[mixed >> 55];
+    if (r->site == site && r->then_site == then_site && r->thread == thread && r->flags == flags &&
+        r->interval >= shadow_interval_of(earlier))
+        return true;
+    *r = (struct race_recent){site, then_site, thread, shadow_interval_of(earlier), flags};
+    return false;
+}
