@@ -236,23 +236,33 @@ static bool finding_options_list_failures(const struct command *command,
     return failures > 0;
 }
 
-/* Returns false after reporting that --fail-on names an error of the heap, which was not
- * measured. */
-static bool finding_options_memory_is_known(const struct command *command,
-                                            const struct run_findings *findings)
+/* Returns false after reporting that --fail-on names a kind of this group, about which nothing is
+ * known. */
+static bool finding_options_group_is_known(const struct command *command, unsigned group,
+                                           const char *why)
 {
-    for (const char *list = wanted.fail_on; findings->no_memory && list && *list;) {
+    for (const char *list = wanted.fail_on; list && *list;) {
         size_t n = strcspn(list, ",");
-        if (finding_kind_named(list, n, FINDINGS_OF_MEMORY)) {
-            command_fail(command,
-                         "--fail-on %.*s: the heap was not measured: use poet record "
-                         "-m memory",
-                         (int)n, list);
+        if (finding_kind_named(list, n, group)) {
+            command_fail(command, "--fail-on %.*s: %s", (int)n, list, why);
             return false;
         }
         list += n + (list[n] == ',');
     }
     return true;
+}
+
+/* Does that for errors of the heap, which may not be measured, and for data races. */
+static bool finding_options_are_known(const struct command *command,
+                                      const struct run_findings *findings)
+{
+    return (!findings->no_memory || finding_options_group_is_known(
+                                        command, FINDINGS_OF_MEMORY,
+                                        "the heap was not measured: use poet record -m memory")) &&
+           (!findings->no_races ||
+            finding_options_group_is_known(
+                command, FINDINGS_OF_RACES,
+                "accesses of memory were not examined: use poetcc -trace=races"));
 }
 
 int finding_options_status(int status)
@@ -267,8 +277,10 @@ int finding_options_judge_all(const struct command *command, struct run_findings
     struct finding_report report = {findings, groups, source};
     if (findings->no_memory)
         report.groups &= ~(unsigned)FINDINGS_OF_MEMORY;
+    if (findings->no_races)
+        report.groups &= ~(unsigned)FINDINGS_OF_RACES;
     bool good = finding_options_read_accepted(command, &accepted) &&
-                finding_options_memory_is_known(command, findings);
+                finding_options_are_known(command, findings);
     finding_options_accept(findings, &accepted);
     if (good && (wanted.format || wanted.file))
         good = finding_options_write(command, &report);

@@ -428,6 +428,7 @@ static int report_make_text(const struct table_settings *o, struct command_sourc
     FILE *f = status == EXIT_DONE ? open_memstream(text, &size) : NULL;
     if (f) {
         report_page_write(f, &names, tables, source);
+        report_races_write(f, o, subject, source);
         report_predictions_write(f, o, subject, source);
         fclose(f);
     }

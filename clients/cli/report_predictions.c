@@ -1,12 +1,15 @@
 #include "clients/cli/report_predictions.h"
 
 #include "base/alloc.h"
+#include "clients/cli/race_request.h"
 #include "clients/cli/report_page.h"
 #include "clients/connection/finding_text.h"
+#include "clients/connection/race_text.h"
 
 #include <stdlib.h>
 
 #define EVENTS_MOST 1000000u /* of a longer run it takes seconds */
+#define RACES_SHOWN 3u
 
 /* Returns the kinds of the potential bugs of a group, "lock-order-inversion (2), lost-wakeup", in
  * new memory; NULL if there are none. */
@@ -50,6 +53,35 @@ static void report_predictions_write_first(FILE *f, const struct table_names *na
         report_line_indent(f, 4, finding_text_participant(names, t, i, kind));
 }
 
+/* Returns whether the report is about a part of the run, of which nothing can be said here. */
+static bool report_predictions_excluded(const struct table_settings *settings)
+{
+    return settings->from.is || settings->to.is || settings->past_of.line;
+}
+
+void report_races_write(FILE *f, const struct table_settings *settings,
+                        struct command_source *subject, const char *source)
+{
+    struct result_table t = {0};
+    struct table_names names = {&subject->source.book, subject->sites};
+    uint32_t count = 0, shown = 0;
+    if (report_predictions_excluded(settings) ||
+        race_request_run(settings, subject, &t) != EXIT_DONE)
+        return;
+    for (uint32_t i = 0; i < t.row_count; i++)
+        count += !t.rows[i].depth;
+    if (count)
+        report_line_title(f, "Data races", count > RACES_SHOWN ? count - RACES_SHOWN : 0, "races",
+                          source);
+    for (uint32_t i = 0; i < t.row_count && shown < RACES_SHOWN; i++) {
+        if (t.rows[i].depth)
+            continue;
+        report_line_indent(f, 2, race_text_summary(&names, &t, i));
+        shown++;
+    }
+    result_table_free(&t);
+}
+
 void report_predictions_write(FILE *f, const struct table_settings *settings,
                               struct command_source *subject, const char *source)
 {
@@ -57,8 +89,7 @@ void report_predictions_write(FILE *f, const struct table_settings *settings,
     struct table_option chosen[] = {{key, all}, {0}};
     struct table_section section = {.what = "predict", .options = chosen};
     struct result_table t = {0};
-    if (settings->from.is || settings->to.is || settings->past_of.line ||
-        subject->source.book.run.events > EVENTS_MOST ||
+    if (report_predictions_excluded(settings) || subject->source.book.run.events > EVENTS_MOST ||
         table_request_run(settings, &section, subject, &t) != EXIT_DONE)
         return;
     char *bugs = report_predictions_kinds(&t, FINDINGS_OF_PREDICTION),

@@ -339,6 +339,7 @@ static int run_findings_collect_races(const struct command *command, struct run_
     for (uint32_t i = 0; status == EXIT_DONE && i < t.row_count; i++)
         if (!t.rows[i].depth)
             run_findings_add_race(b, &names, &t, i);
+    b->findings->no_races = status != EXIT_DONE || !t.total;
     result_table_free(&t);
     return status;
 }

@@ -43,6 +43,7 @@ struct run_findings {
     struct run_finding *items;
     uint32_t count;
     bool no_memory; /* the use of the heap was not measured */
+    bool no_races; /* accesses of memory were not examined */
 };
 
 /* Returns "certain", "likely" or "possible". */

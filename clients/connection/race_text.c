@@ -327,8 +327,6 @@ void race_text_write(struct text_table *sheet, const struct table_names *names,
         }
         race_text_add_more(sheet, names, t, i, 1);
     }
-    if (!t->row_count)
-        text_table_add_note(sheet, xstrdup("no data races found"));
     for (uint32_t i = 0; i < t->note_count; i++)
         text_table_add_note(sheet, xstrdup(t->notes[i]));
 }

@@ -220,6 +220,9 @@ typedef struct {
 /* Async-signal-safe, and takes a few nanoseconds. */
 void poet_position(poet_position_t *position);
 
+/* It changes whenever the position of the calling thread may have changed within a lifetime. */
+extern __thread uint64_t poet_progress __attribute__((tls_model("initial-exec")));
+
 /* Gets the lines of the locks that the calling thread holds and that no other thread can hold
  * meanwhile, the innermost first, at most `most`. Returns their number. Async-signal-safe. */
 unsigned poet_held_locks(poet_line_t *lines, unsigned most);

@@ -186,6 +186,7 @@ void poet_task_switch(poet_line_t task)
             atomic_fetch_add(&tracer.threads.running, to ? 1 : UINT32_MAX);
     }
     thread_mine = to;
+    poet_progress++;
 }
 
 int poet_busy(void)
@@ -237,6 +238,7 @@ void poet_task_release(poet_line_t task)
     if (t == thread_mine) {
         carrier_switch(t, thread_base);
         thread_mine = thread_base;
+        poet_progress++;
     }
     int saved = errno;
     stack_forget_all(t);

@@ -15,6 +15,7 @@ static uint32_t lifetime;
 static poet_line_t playing, lock;
 static uint64_t numbers[THREADS]; /* the last event of each thread */
 
+__thread uint64_t poet_progress;
 static poet_conflict_t recorded;
 static unsigned records;
 
@@ -56,8 +57,17 @@ static void begin(void)
     access_shadow_clear((uintptr_t)memory, sizeof memory);
 }
 
-static void act(poet_line_t thread) { playing = thread; }
-static void event(poet_line_t thread) { numbers[thread]++; }
+static void act(poet_line_t thread)
+{
+    playing = thread;
+    poet_progress++;
+}
+
+static void event(poet_line_t thread)
+{
+    numbers[thread]++;
+    poet_progress++;
+}
 
 static void access_at(poet_line_t thread, size_t at, size_t bytes, unsigned flags, unsigned place)
 {

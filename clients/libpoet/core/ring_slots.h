@@ -7,6 +7,7 @@
 #include "base/likely.h"
 #include "clients/libpoet/core/server_connection.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/poet.h"
 #include "wire/event_types.h"
 #include "wire/message.h"
 #include "wire/slot.h"
@@ -39,6 +40,7 @@ static inline void ring_slots_publish(struct traced_thread *t, uint64_t slots)
 {
     uint64_t before = t->head;
     t->head += slots;
+    poet_progress++;
     atomic_store_explicit(&t->queue->head, t->head, memory_order_release);
     uint64_t half = (t->mask + 1) / 2; /* a power of two */
     if (UNLIKELY((before ^ t->head) & half) &&

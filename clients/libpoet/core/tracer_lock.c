@@ -5,6 +5,7 @@
 #include "clients/libpoet/core/modules.h"
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/thread.h"
+#include "clients/libpoet/poet.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -16,6 +17,7 @@
 /* Here, since threads need locks, and locks need the calling thread. */
 __thread struct traced_thread *thread_mine;
 __thread struct traced_thread *thread_base;
+__thread uint64_t poet_progress;
 
 #define SPINS 40
 

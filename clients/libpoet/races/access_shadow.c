@@ -6,24 +6,10 @@
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 
-#define ADDRESS_BITS 47u
-#define TABLE_ENTRIES ((size_t)1 << (ADDRESS_BITS - SHADOW_PAGE_BITS))
-#define PAGES_MOST (1u << 17) /* 2 GiB of shadow memory for 512 MiB of memory, */
-#define PAGES_SHARE 4u /*   but not more than this part of the machine's */
-#define INTERVALS_MOST (1u << 25)
-#define SITES_MOST (1u << SHADOW_SITE_BITS)
+#define PAGES_SHARE 4u /* shadow pages have at most this part of the machine's memory */
 #define SITE_LOOKS 64u
 
-/* Everything, in one mapping. */
-struct access_shadow {
-    _Atomic uint32_t page_count, interval_count;
-    _Alignas(64) _Atomic(const void *) sites[SITES_MOST];
-    _Alignas(4096) _Atomic uint32_t table[TABLE_ENTRIES]; /* 1 + the number of a shadow page */
-    struct shadow_interval intervals[INTERVALS_MOST];
-    struct shadow_page pages[PAGES_MOST];
-};
-
-static struct access_shadow *_Atomic access_shadow;
+struct access_shadow *_Atomic access_shadow;
 static uint32_t access_shadow_pages_most;
 
 bool access_shadow_reserve(void)
@@ -39,7 +25,7 @@ bool access_shadow_reserve(void)
         sysinfo(&info);
         uint64_t most =
             (uint64_t)info.totalram * info.mem_unit / PAGES_SHARE / sizeof(struct shadow_page);
-        access_shadow_pages_most = most < PAGES_MOST ? (uint32_t)most : PAGES_MOST;
+        access_shadow_pages_most = most < SHADOW_PAGES_MOST ? (uint32_t)most : SHADOW_PAGES_MOST;
         madvise(made, sizeof *made, MADV_NOHUGEPAGE);
         madvise(made, sizeof *made, MADV_DONTDUMP);
         if (madvise(made, sizeof *made, MADV_WIPEONFORK) != 0 ||
@@ -48,11 +34,6 @@ bool access_shadow_reserve(void)
     }
     errno = saved;
     return atomic_load(&access_shadow) != NULL;
-}
-
-static inline struct access_shadow *access_shadow_get(void)
-{
-    return atomic_load_explicit(&access_shadow, memory_order_acquire);
 }
 
 /* ---- pages ---- */
@@ -71,21 +52,11 @@ static struct shadow_page *access_shadow_add_page(struct access_shadow *s, _Atom
     return &s->pages[number];
 }
 
-struct shadow_cell *access_shadow_find(uintptr_t address)
-{
-    struct access_shadow *s = access_shadow_get();
-    if (!s || address >> ADDRESS_BITS)
-        return NULL;
-    uint32_t number =
-        atomic_load_explicit(&s->table[address >> SHADOW_PAGE_BITS], memory_order_relaxed);
-    return number ? &s->pages[number - 1].cells[address / SHADOW_CELL_BYTES % SHADOW_CELLS] : NULL;
-}
-
 struct shadow_cell *access_shadow_cell(uintptr_t address)
 {
     struct shadow_cell *cell = access_shadow_find(address);
     struct access_shadow *s = access_shadow_get();
-    if (__builtin_expect(cell != NULL, 1) || !s || address >> ADDRESS_BITS)
+    if (__builtin_expect(cell != NULL, 1) || !s || address >> SHADOW_ADDRESS_BITS)
         return cell;
     struct shadow_page *page = access_shadow_add_page(s, &s->table[address >> SHADOW_PAGE_BITS]);
     return page ? &page->cells[address / SHADOW_CELL_BYTES % SHADOW_CELLS] : NULL;
@@ -176,7 +147,7 @@ static void access_shadow_clear_cells(uintptr_t from, uintptr_t end)
 void access_shadow_clear(uintptr_t address, size_t bytes)
 {
     const uintptr_t page = (uintptr_t)1 << SHADOW_PAGE_BITS;
-    if (!access_shadow_get() || address >> ADDRESS_BITS)
+    if (!access_shadow_get() || address >> SHADOW_ADDRESS_BITS)
         return;
     for (uintptr_t at = address, end = address + bytes; at < end;) {
         uintptr_t next = (at & ~(page - 1)) + page;
@@ -190,10 +161,11 @@ void access_shadow_clear(uintptr_t address, size_t bytes)
 uint32_t access_shadow_add_interval(const struct shadow_interval *interval)
 {
     struct access_shadow *s = access_shadow_get();
-    if (!s || atomic_load_explicit(&s->interval_count, memory_order_relaxed) >= INTERVALS_MOST - 1)
+    if (!s ||
+        atomic_load_explicit(&s->interval_count, memory_order_relaxed) >= SHADOW_INTERVALS_MOST - 1)
         return 0;
     uint32_t number = 1 + atomic_fetch_add_explicit(&s->interval_count, 1, memory_order_relaxed);
-    if (number >= INTERVALS_MOST)
+    if (number >= SHADOW_INTERVALS_MOST)
         return 0;
     s->intervals[number] = *interval;
     return number;
@@ -210,7 +182,7 @@ uint32_t access_shadow_site_number(const void *site)
 {
     struct access_shadow *s = access_shadow_get();
     uint32_t at = (uint32_t)((uintptr_t)site * 0x9e3779b97f4a7c15u >> (64 - SHADOW_SITE_BITS));
-    for (unsigned i = 0; s && site && i < SITE_LOOKS; i++, at = (at + 1) % SITES_MOST) {
+    for (unsigned i = 0; s && site && i < SITE_LOOKS; i++, at = (at + 1) % SHADOW_SITES_MOST) {
         const void *known = at ? atomic_load_explicit(&s->sites[at], memory_order_relaxed) : s;
         if (known == site ||
             (!known && atomic_compare_exchange_strong(&s->sites[at], &known, site)))

@@ -27,7 +27,7 @@
 #define SHADOW_PAGE_BITS 12u
 #define SHADOW_CELL_BYTES 8u /* of memory */
 #define SHADOW_CELLS (1u << SHADOW_PAGE_BITS >> 3)
-#define SHADOW_LOCKS 4u
+#define SHADOW_LOCKS 3u
 
 /* An access as a word: bytes of the cell that it accessed, its flags (POET_ACCESS_), its site and
  * its interval. 0: none. */
@@ -46,10 +46,11 @@ struct shadow_page {
     struct shadow_cell cells[SHADOW_CELLS];
 };
 
-/* The time after an event of a thread, while it holds these locks. */
+/* The time after an event of a thread, while it holds these locks. Lines are valid in a lifetime. */
 struct shadow_interval {
     poet_line_t thread, line;
     uint64_t number;
+    uint32_t lifetime;
     poet_line_t locks[SHADOW_LOCKS]; /* the innermost first; 0: none */
 };
 
@@ -96,6 +97,27 @@ static inline bool shadow_cell_has(struct shadow_cell *cell, uint32_t interval, 
     return false;
 }
 
+#define SHADOW_ADDRESS_BITS 47u
+#define SHADOW_TABLE_ENTRIES ((size_t)1 << (SHADOW_ADDRESS_BITS - SHADOW_PAGE_BITS))
+#define SHADOW_PAGES_MOST (1u << 17) /* 2 GiB of shadow memory for 512 MiB of memory */
+#define SHADOW_INTERVALS_MOST (1u << 25)
+#define SHADOW_SITES_MOST (1u << SHADOW_SITE_BITS)
+
+/* Everything, in one mapping; NULL: not reserved. */
+struct access_shadow {
+    _Atomic uint32_t page_count, interval_count;
+    _Alignas(64) _Atomic(const void *) sites[SHADOW_SITES_MOST];
+    _Alignas(4096) _Atomic uint32_t table[SHADOW_TABLE_ENTRIES]; /* 1 + number of a shadow page */
+    struct shadow_interval intervals[SHADOW_INTERVALS_MOST];
+    _Alignas(4096) struct shadow_page pages[SHADOW_PAGES_MOST];
+};
+extern struct access_shadow *_Atomic access_shadow;
+
+static inline struct access_shadow *access_shadow_get(void)
+{
+    return atomic_load_explicit(&access_shadow, memory_order_acquire);
+}
+
 /* Reserves the memory. Returns false if that fails: nothing is examined then. May be called again,
  * and by several threads at a time. */
 bool access_shadow_reserve(void);
@@ -103,7 +125,15 @@ bool access_shadow_reserve(void);
 /* Returns the cell of an address; NULL: there is no more memory for it (or none reserved). */
 struct shadow_cell *access_shadow_cell(uintptr_t address);
 /* Returns the same if it exists, else NULL. */
-struct shadow_cell *access_shadow_find(uintptr_t address);
+static inline struct shadow_cell *access_shadow_find(uintptr_t address)
+{
+    struct access_shadow *s = access_shadow_get();
+    if (!s || address >> SHADOW_ADDRESS_BITS)
+        return NULL;
+    uint32_t number =
+        atomic_load_explicit(&s->table[address >> SHADOW_PAGE_BITS], memory_order_relaxed);
+    return number ? &s->pages[number - 1].cells[address / SHADOW_CELL_BYTES % SHADOW_CELLS] : NULL;
+}
 
 /* Adds an access, for which shadow_cell_has() returned false. Returns the number of accesses that
  * conflict with it, which are in `found`. */

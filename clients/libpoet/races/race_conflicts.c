@@ -81,7 +81,8 @@ void race_conflicts_note(struct race_thread *t, struct shadow_cell *cell, uintpt
     for (unsigned i = 0; i < count; i++) {
         const struct shadow_interval *a = access_shadow_interval(shadow_interval_of(found[i])),
                                      *b = access_shadow_interval(t->interval);
-        if (!race_conflict_is_excluded(a, b) && !race_thread_knows(t, found[i], access))
+        if (a->lifetime == b->lifetime && !race_conflict_is_excluded(a, b) &&
+            !race_thread_knows(t, found[i], access))
             race_conflict_record(t, address & ~(uintptr_t)(SHADOW_CELL_BYTES - 1), found[i],
                                  access);
     }

@@ -8,19 +8,21 @@
 #define HOOK __attribute__((visibility("default")))
 #define SITE ((const char *)__builtin_return_address(0) - 1)
 
+/* The usual access is known already: then nothing else is called. */
 static inline __attribute__((always_inline)) void
 race_hook_access(const volatile void *p, unsigned bytes, unsigned flags, const void *site)
 {
     uintptr_t address = (uintptr_t)p;
-    if (bytes > SHADOW_CELL_BYTES ||
-        (address & (SHADOW_CELL_BYTES - 1)) + bytes > SHADOW_CELL_BYTES) {
-        race_conflicts_note_range(address, bytes, flags, site);
-        return;
+    unsigned offset = address & (SHADOW_CELL_BYTES - 1);
+    if (__builtin_expect(offset + bytes <= SHADOW_CELL_BYTES, 1) &&
+        __builtin_expect(poet_progress == race_now.progress, 1)) {
+        uint32_t interval = race_now.interval;
+        struct shadow_cell *cell = access_shadow_find(address);
+        unsigned mask = ((1u << bytes) - 1) << offset;
+        if (!interval || (cell && shadow_cell_has(cell, interval, flags, mask)))
+            return;
     }
-    struct race_thread *t = race_thread_get();
-    uint32_t interval = race_thread_interval(t);
-    if (interval)
-        race_conflicts_note_cell(t, interval, address, bytes, flags, site);
+    race_conflicts_note_range(address, bytes, flags, site);
 }
 
 #define ACCESS(name, bytes, flags)                                                                 \

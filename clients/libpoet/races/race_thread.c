@@ -12,6 +12,7 @@
 
 static __thread struct race_thread race_thread_state;
 __thread struct race_thread *race_thread_mine __attribute__((tls_model("initial-exec")));
+__thread struct race_now race_now __attribute__((tls_model("initial-exec")));
 
 /* Stacks of threads, the newest in place of the oldest. */
 static struct race_stack {
@@ -109,10 +110,10 @@ static void race_thread_report(struct race_thread *t)
     t->inside = false;
 }
 
-uint32_t race_thread_advance(struct race_thread *t, const poet_position_t *position)
+/* The thread is at another place in its order than before. Returns the number of a new interval;
+ * 0: its accesses are not examined here. */
+static uint32_t race_thread_advance(struct race_thread *t, const poet_position_t *position)
 {
-    if (t->inside)
-        return 0;
     bool moved =
         t->position.thread != position->thread || t->position.lifetime != position->lifetime;
     t->position = *position;
@@ -135,6 +136,24 @@ uint32_t race_thread_advance(struct race_thread *t, const poet_position_t *posit
     if (!t->interval && access_shadow_reserve())
         race_thread_note_unexamined(t, UNEXAMINED_INTERVALS);
     return t->interval;
+}
+
+uint32_t race_thread_interval(struct race_thread *t)
+{
+    uint64_t progress = poet_progress;
+    poet_position_t p;
+    if (t->inside)
+        return 0;
+    poet_position(&p);
+    bool same = p.last.number == t->position.last.number && p.last.line == t->position.last.line &&
+                p.thread == t->position.thread && p.lifetime == t->position.lifetime;
+    race_now.interval = 0; /* (a signal handler may interrupt here) */
+    atomic_signal_fence(memory_order_seq_cst);
+    uint32_t interval = same ? t->interval : race_thread_advance(t, &p);
+    race_now.progress = progress;
+    atomic_signal_fence(memory_order_seq_cst);
+    race_now.interval = interval;
+    return interval;
 }
 
 bool race_thread_knows(struct race_thread *t, shadow_record_t earlier, shadow_record_t later)

@@ -33,12 +33,15 @@ struct race_thread {
 
 extern __thread struct race_thread *race_thread_mine __attribute__((tls_model("initial-exec")));
 
+/* The interval of the calling thread, as long as `poet_progress` is the same. */
+struct race_now {
+    uint64_t progress;
+    uint32_t interval;
+};
+extern __thread struct race_now race_now __attribute__((tls_model("initial-exec")));
+
 /* Returns the state of a thread that has none yet. */
 struct race_thread *race_thread_begin(void);
-/* The thread is at another place in its order than before: finds out where, in *position, and
- * returns the number of a new interval; 0: its accesses are not examined here. */
-uint32_t race_thread_advance(struct race_thread *thread, const poet_position_t *position);
-
 /* Returns the state of the calling thread. */
 static inline struct race_thread *race_thread_get(void)
 {
@@ -47,14 +50,7 @@ static inline struct race_thread *race_thread_get(void)
 }
 
 /* Returns the number of the interval that the thread is in; 0: its accesses are not examined. */
-static inline uint32_t race_thread_interval(struct race_thread *t)
-{
-    poet_position_t p;
-    poet_position(&p);
-    bool same = p.last.number == t->position.last.number && p.last.line == t->position.last.line &&
-                p.thread == t->position.thread && p.lifetime == t->position.lifetime;
-    return __builtin_expect(same, 1) ? t->interval : race_thread_advance(t, &p);
-}
+uint32_t race_thread_interval(struct race_thread *thread);
 
 /* Returns whether a conflict with that access of another thread adds nothing to those that were
  * recorded: the places are the same, and so is the order, or the recorded one implies it. */

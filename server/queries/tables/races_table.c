@@ -159,13 +159,26 @@ static void races_add_notes(const struct run *run, struct result_table *t)
         [UNEXAMINED_INTERVALS] = "accesses after too many events",
         [UNEXAMINED_CONFLICTS] = "conflicting accesses beyond the limit of what is recorded"};
     if (!conflicts_examined(run))
-        table_add_note(t, "no program of the run was compiled with poetcc -trace=races");
+        table_add_note(t,
+                       "accesses of memory were not examined: no program of the run was compiled "
+                       "with poetcc -trace=races");
+    else if (!t->row_count)
+        table_add_note(t, "no data races found");
     for (unsigned why = 0; why < UNEXAMINED_KINDS; why++) {
         uint64_t count = conflicts_unexamined(run, (enum unexamined)why);
         if (count) /* programs report powers of two */
             table_add_note(t, "there may be more data races; not examined, %llu or more times: %s",
                            (unsigned long long)count, texts[why]);
     }
+}
+
+/* A total says that accesses were examined. */
+static void races_add_total(const struct data_race *found, size_t count, struct result_table *t)
+{
+    int64_t all = 0;
+    for (size_t i = 0; i < count; i++)
+        all += (int64_t)found[i].count;
+    table_make_total(t)[COUNT] = table_cell_number(all);
 }
 
 static void races_fill(void *work, const struct table_view *view, struct result_table *t)
@@ -179,6 +192,8 @@ static void races_fill(void *work, const struct table_view *view, struct result_
         if (table_wants(view, c->accesses[0].thread) || table_wants(view, c->accesses[1].thread))
             races_add_race(view, &found[i], i + 1, t);
     }
+    if (conflicts_examined(view->run))
+        races_add_total(found, count, t);
     races_add_notes(view->run, t);
     table_arrange(t, view->request, NULL);
 }
