@@ -1,5 +1,5 @@
-/* Last sections of the page of poet report: data races, and what other schedules of the program could
- * expose. */
+/* Last sections of the page of poet report: data races, and what other schedules of the program
+ * could expose. */
 #ifndef CLIENTS_CLI_REPORT_PREDICTIONS_H
 #define CLIENTS_CLI_REPORT_PREDICTIONS_H
 

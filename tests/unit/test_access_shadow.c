@@ -55,6 +55,7 @@ static void begin(void)
     for (unsigned i = 0; i < THREADS; i++)
         numbers[i] = 1;
     access_shadow_clear((uintptr_t)memory, sizeof memory);
+    race_thread_get()->system_thread = 0; /* the threads have threads of the system */
 }
 
 static void act(poet_line_t thread)
@@ -241,6 +242,32 @@ static void a_thread_without_events_is_not_examined(void **state)
     assert_int_equal(records, 0);
 }
 
+static void tasks_of_one_thread_of_the_system_do_not_conflict(void **state)
+{
+    (void)state;
+    begin();
+    race_thread_get()->system_thread = 1;
+    access_at(1, 0, 4, WRITE, 1);
+    access_at(2, 0, 4, WRITE, 2);
+    assert_int_equal(records, 0);
+    race_thread_get()->system_thread = 2;
+    access_at(3, 0, 4, WRITE, 3);
+    assert_int_equal(records, 1);
+    assert_int_equal(recorded.earlier.thread, 2);
+}
+
+static void accesses_of_another_lifetime_do_not_conflict(void **state)
+{
+    (void)state;
+    begin();
+    access_at(1, 0, 4, WRITE, 1);
+    lifetime++;
+    access_at(2, 0, 4, WRITE, 2);
+    assert_int_equal(records, 0);
+    access_at(3, 0, 4, WRITE, 3);
+    assert_int_equal(records, 1);
+}
+
 static void blocks_are_found_by_each_of_their_bytes(void **state)
 {
     (void)state;
@@ -316,6 +343,8 @@ int main(void)
         cmocka_unit_test(the_same_places_are_recorded_again_only_if_the_events_are_newer),
         cmocka_unit_test(freed_memory_is_written_and_allocated_memory_is_new),
         cmocka_unit_test(a_thread_without_events_is_not_examined),
+        cmocka_unit_test(tasks_of_one_thread_of_the_system_do_not_conflict),
+        cmocka_unit_test(accesses_of_another_lifetime_do_not_conflict),
         cmocka_unit_test(blocks_are_found_by_each_of_their_bytes),
         cmocka_unit_test(of_two_threads_at_the_same_time_one_finds_the_other),
     };

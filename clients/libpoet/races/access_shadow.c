@@ -64,16 +64,20 @@ struct shadow_cell *access_shadow_cell(uintptr_t address)
 
 /* ---- accesses ---- */
 
-static inline uint32_t access_shadow_thread(shadow_record_t r)
+/* Returns whether two accesses are ordered by the thread, or the thread of the system, that made
+ * both. */
+static inline bool access_shadow_same_thread(shadow_record_t r, shadow_record_t s)
 {
-    return access_shadow_interval(shadow_interval_of(r))->thread;
+    const struct shadow_interval *a = access_shadow_interval(shadow_interval_of(r)),
+                                 *b = access_shadow_interval(shadow_interval_of(s));
+    return a->thread == b->thread || (a->system_thread && a->system_thread == b->system_thread);
 }
 
 static inline bool access_shadow_conflicts(shadow_record_t a, shadow_record_t b)
 {
     unsigned either = shadow_flags(a) | shadow_flags(b), both = shadow_flags(a) & shadow_flags(b);
     return a && b && shadow_mask(a) & shadow_mask(b) && either & POET_ACCESS_WRITE &&
-           !(both & POET_ACCESS_ATOMIC) && access_shadow_thread(a) != access_shadow_thread(b);
+           !(both & POET_ACCESS_ATOMIC) && !access_shadow_same_thread(a, b);
 }
 
 /* Returns whether an earlier access need not be kept beside a later one: each access that is to
@@ -83,8 +87,7 @@ static bool access_shadow_is_covered(shadow_record_t earlier, shadow_record_t la
 {
     return !(shadow_mask(earlier) & ~shadow_mask(later)) &&
            shadow_flags_cover(shadow_flags(later), shadow_flags(earlier)) &&
-           (access_shadow_thread(earlier) == access_shadow_thread(later) ||
-            access_shadow_conflicts(earlier, later));
+           (access_shadow_same_thread(earlier, later) || access_shadow_conflicts(earlier, later));
 }
 
 static inline bool access_shadow_is_continued(shadow_record_t earlier, shadow_record_t later)

@@ -46,11 +46,12 @@ struct shadow_page {
     struct shadow_cell cells[SHADOW_CELLS];
 };
 
-/* The time after an event of a thread, while it holds these locks. Lines are valid in a lifetime. */
+/* The time after an event of a thread, while it holds these locks. Lines are valid in a lifetime.
+ * Tasks that one thread of the system runs are ordered by it; its number is 0 if it is not known. */
 struct shadow_interval {
     poet_line_t thread, line;
     uint64_t number;
-    uint32_t lifetime;
+    uint16_t lifetime, system_thread;
     poet_line_t locks[SHADOW_LOCKS]; /* the innermost first; 0: none */
 };
 

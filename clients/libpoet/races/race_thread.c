@@ -20,6 +20,7 @@ static struct race_stack {
     _Atomic poet_line_t thread;
 } race_stacks[STACKS_MOST];
 static _Atomic unsigned race_stack_count;
+static _Atomic uint32_t race_threads; /* of the system, so far */
 
 #pragma weak __libc_stack_end
 extern void *__libc_stack_end;
@@ -54,6 +55,8 @@ struct race_thread *race_thread_begin(void)
     if (t->stack_end || t->inside)
         return t;
     t->inside = true;
+    uint32_t number = atomic_fetch_add_explicit(&race_threads, 1, memory_order_relaxed) + 1;
+    t->system_thread = number <= UINT16_MAX ? (uint16_t)number : 0;
     if (access_shadow_reserve())
         race_thread_find_stack(t);
     t->inside = false;
@@ -129,8 +132,11 @@ static uint32_t race_thread_advance(struct race_thread *t, const poet_position_t
         race_thread_note_stack(t);
         race_thread_report(t);
     }
-    struct shadow_interval now = {
-        .thread = position->thread, .line = position->last.line, .number = position->last.number};
+    struct shadow_interval now = {.thread = position->thread,
+                                  .line = position->last.line,
+                                  .number = position->last.number,
+                                  .lifetime = (uint16_t)position->lifetime,
+                                  .system_thread = t->system_thread};
     poet_held_locks(now.locks, SHADOW_LOCKS);
     t->interval = access_shadow_add_interval(&now);
     if (!t->interval && access_shadow_reserve())

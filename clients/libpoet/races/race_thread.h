@@ -25,6 +25,7 @@ struct race_thread {
     volatile bool inside; /* within this library: a handler's accesses are not examined */
     bool accessed; /* the shadow memory has an access of this interval */
     poet_position_t position;
+    uint16_t system_thread; /* its number; 0: there are too many */
     uint32_t interval; /* the one that begins with `position.last`; 0: none yet */
     uintptr_t stack, stack_end; /* of the thread of the system; 0: not known */
     uint32_t lifetime; /* in which `recent` is valid, and what is not examined was reported */
