@@ -43,7 +43,8 @@ int poet_conflict(const poet_conflict_t *c)
         return 0;
     int saved = errno;
     const poet_access_t *a = &c->earlier, *b = &c->later;
-    const struct slot_stack *read = b->site ? wait_stack_read((uintptr_t)b->site, &stack) : NULL;
+    const struct slot_stack *read =
+        b->site && c->with_callers ? wait_stack_read((uintptr_t)b->site, &stack) : NULL;
     uint64_t callers[4] = {0};
     for (uint32_t i = 0; read && i < read->count && i < 4; i++)
         callers[i] = read->callers[i];

@@ -255,6 +255,7 @@ typedef struct {
     const volatile void *block; /* HEAP: the block, */
     size_t block_bytes;
     const void *block_site; /*   and where it was allocated; NULL: not known */
+    int with_callers; /* the callers of the function of the later access are recorded, too */
 } poet_conflict_t;
 /* Returns 1 if it was recorded. */
 int poet_conflict(const poet_conflict_t *conflict);

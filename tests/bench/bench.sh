@@ -6,7 +6,7 @@ set -eu -o pipefail
 B=$(cd "$B" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 DEFAULT="pair burst sustained order next pdf" # less than ten minutes in all
-ALL="$DEFAULT agent agents late resumed atomics calls context contexts heap meters switches sampling replay waits strips growing path saved why start programs open kinds viewer frames follow log huge"
+ALL="$DEFAULT agent agents late resumed atomics races calls context contexts heap meters switches sampling replay waits strips growing path saved why start programs open kinds viewer frames follow log huge"
 PARTS=${PARTS:-$DEFAULT}
 [ "$PARTS" = all ] && PARTS=$ALL
 SIZE=${SIZE:-1}
@@ -58,6 +58,7 @@ on_disk() { du -B1 --apparent-size "$@" | cut -f1; }
 . "$here/waits.sh"
 . "$here/calls.sh"
 . "$here/atomics.sh"
+. "$here/races.sh"
 . "$here/meters.sh"
 . "$here/agent.sh"
 . "$here/resumed.sh"

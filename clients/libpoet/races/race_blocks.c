@@ -17,6 +17,17 @@ static struct race_blocks_entry {
     _Atomic bool freed;
 } race_blocks_table[(1u << TABLE_BITS) + TABLE_WINDOW], race_blocks_large[LARGE_MOST];
 static _Atomic unsigned race_blocks_large_count, race_blocks_turns;
+static _Atomic uintptr_t race_blocks_least = UINTPTR_MAX, race_blocks_end; /* of all of them */
+
+static void race_blocks_extend(uintptr_t begin, uintptr_t end)
+{
+    uintptr_t least = atomic_load_explicit(&race_blocks_least, memory_order_relaxed),
+              most = atomic_load_explicit(&race_blocks_end, memory_order_relaxed);
+    while (begin < least && !atomic_compare_exchange_weak(&race_blocks_least, &least, begin))
+        ;
+    while (end > most && !atomic_compare_exchange_weak(&race_blocks_end, &most, end))
+        ;
+}
 
 static struct race_blocks_entry *race_blocks_window(uintptr_t address)
 {
@@ -74,6 +85,7 @@ void race_blocks_add(const struct race_block *block)
     struct race_blocks_entry *e = block->bytes > LARGE_BYTES
                                       ? race_blocks_choose_large(block->address)
                                       : race_blocks_choose(block->address);
+    race_blocks_extend(block->address, block->address + block->bytes);
     atomic_store(&e->address, 0);
     e->bytes = block->bytes;
     e->site = block->site;
@@ -104,6 +116,9 @@ static bool race_blocks_read(const struct race_blocks_entry *e, uintptr_t byte,
 bool race_blocks_find(uintptr_t address, struct race_block *block)
 {
     const struct race_blocks_entry *freed = NULL, *large;
+    if (address < atomic_load_explicit(&race_blocks_least, memory_order_relaxed) ||
+        address >= atomic_load_explicit(&race_blocks_end, memory_order_relaxed))
+        return false;
     for (uintptr_t at = address & ~(uintptr_t)(LINE_BYTES - 1); at && address - at < LARGE_BYTES;
          at -= LINE_BYTES) {
         const struct race_blocks_entry *e = race_blocks_get(at);

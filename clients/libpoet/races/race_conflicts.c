@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define FREED_BYTES 1024u /* of a block that are examined when it is freed */
+#define CALLERS_TIMES 4u /* conflicts at the same places of which the callers are recorded */
 #define CONFLICTS_MOST 200000u /* of a process */
 
 static _Atomic uint64_t race_conflict_count;
@@ -49,7 +50,7 @@ static void race_conflict_find_memory(const struct race_thread *t, poet_conflict
 }
 
 static void race_conflict_record(struct race_thread *t, uintptr_t cell_address,
-                                 shadow_record_t earlier, shadow_record_t later)
+                                 shadow_record_t earlier, shadow_record_t later, bool with_callers)
 {
     unsigned mask = shadow_mask(earlier) & shadow_mask(later);
     unsigned first = (unsigned)__builtin_ctz(mask);
@@ -61,7 +62,8 @@ static void race_conflict_record(struct race_thread *t, uintptr_t cell_address,
     poet_conflict_t c = {.earlier = race_conflict_access(earlier),
                          .later = race_conflict_access(later),
                          .address = (const volatile void *)(cell_address + first),
-                         .bytes = (size_t)(32 - __builtin_clz(mask)) - first};
+                         .bytes = (size_t)(32 - __builtin_clz(mask)) - first,
+                         .with_callers = with_callers};
     race_conflict_find_memory(t, &c);
     poet_conflict(&c);
 }
@@ -81,10 +83,12 @@ void race_conflicts_note(struct race_thread *t, struct shadow_cell *cell, uintpt
     for (unsigned i = 0; i < count; i++) {
         const struct shadow_interval *a = access_shadow_interval(shadow_interval_of(found[i])),
                                      *b = access_shadow_interval(t->interval);
-        if (a->lifetime == b->lifetime && !race_conflict_is_excluded(a, b) &&
-            !race_thread_knows(t, found[i], access))
-            race_conflict_record(t, address & ~(uintptr_t)(SHADOW_CELL_BYTES - 1), found[i],
-                                 access);
+        unsigned times = a->lifetime == b->lifetime && !race_conflict_is_excluded(a, b)
+                             ? race_thread_count(t, found[i], access)
+                             : 0;
+        if (times)
+            race_conflict_record(t, address & ~(uintptr_t)(SHADOW_CELL_BYTES - 1), found[i], access,
+                                 times <= CALLERS_TIMES);
     }
     atomic_signal_fence(memory_order_seq_cst);
     t->inside = false;

@@ -162,18 +162,24 @@ uint32_t race_thread_interval(struct race_thread *t)
     return interval;
 }
 
-bool race_thread_knows(struct race_thread *t, shadow_record_t earlier, shadow_record_t later)
+unsigned race_thread_count(struct race_thread *t, shadow_record_t earlier, shadow_record_t later)
 {
-    uint32_t site = shadow_site(earlier), then_site = shadow_site(later);
-    poet_line_t thread = access_shadow_interval(shadow_interval_of(earlier))->thread;
-    uint16_t flags = (uint16_t)(shadow_flags(earlier) << 8 | shadow_flags(later));
-    uint64_t mixed =
-        (site ^ (uint64_t)then_site << 20 ^ (uint64_t)thread << 40 ^ (uint64_t)flags << 56) *
-        0x9e3779b97f4a7c15u;
-    struct race_recent *r = &t->recent[mixed >> 55];
-    if (r->site == site && r->then_site == then_site && r->thread == thread && r->flags == flags &&
-        r->interval >= shadow_interval_of(earlier))
-        return true;
-    *r = (struct race_recent){site, then_site, thread, shadow_interval_of(earlier), flags};
-    return false;
+    uint32_t interval = shadow_interval_of(earlier);
+    struct race_recent now = {.site = shadow_site(earlier),
+                              .then_site = shadow_site(later),
+                              .thread = access_shadow_interval(interval)->thread,
+                              .interval = interval,
+                              .flags = (uint8_t)shadow_flags(earlier),
+                              .then_flags = (uint8_t)shadow_flags(later)};
+    uint64_t mixed = (now.site ^ (uint64_t)now.then_site << 20 ^ (uint64_t)now.thread << 40 ^
+                      (uint64_t)now.flags << 52 ^ (uint64_t)now.then_flags << 58) *
+                     0x9e3779b97f4a7c15u;
+    struct race_recent *r = &t->recent[mixed >> (64 - RACE_RECENT_BITS)];
+    bool same = r->site == now.site && r->then_site == now.then_site && r->thread == now.thread &&
+                r->flags == now.flags && r->then_flags == now.then_flags;
+    if (same && r->interval >= interval)
+        return 0;
+    now.count = same && r->count < UINT16_MAX ? (uint16_t)(r->count + 1) : 1;
+    *r = now;
+    return now.count;
 }

@@ -11,14 +11,16 @@
 
 #pragma GCC visibility push(hidden)
 
-#define RACE_RECENT_MOST 512u /* direct-mapped */
+#define RACE_RECENT_BITS 9u
+#define RACE_RECENT_MOST (1u << RACE_RECENT_BITS) /* direct-mapped */
 
 /* A pair of places, one of the other thread, with a conflict that was recorded. */
 struct race_recent {
     uint32_t site, then_site; /* 0: none */
     poet_line_t thread;
     uint32_t interval; /* the latest one of the other thread that a conflict was recorded for */
-    uint16_t flags;
+    uint8_t flags, then_flags;
+    uint16_t count; /* of those that were recorded */
 };
 
 struct race_thread {
@@ -53,9 +55,11 @@ static inline struct race_thread *race_thread_get(void)
 /* Returns the number of the interval that the thread is in; 0: its accesses are not examined. */
 uint32_t race_thread_interval(struct race_thread *thread);
 
-/* Returns whether a conflict with that access of another thread adds nothing to those that were
- * recorded: the places are the same, and so is the order, or the recorded one implies it. */
-bool race_thread_knows(struct race_thread *thread, shadow_record_t earlier, shadow_record_t later);
+/* Returns how many conflicts at the same places are recorded with this one, which is an access of
+ * another thread and one of this thread; 0: it adds nothing to them, since the order is the same,
+ * or follows from theirs. */
+unsigned race_thread_count(struct race_thread *thread, shadow_record_t earlier,
+                           shadow_record_t later);
 
 /* Counts an access or a conflict that is not examined, and reports the number now and then. why: an
  * enum unexamined of wire/program_messages.h. */
