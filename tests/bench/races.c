@@ -1,6 +1,6 @@
-/* What an access of memory takes where accesses are examined: races ROUNDS access|lock|hand prints the CPU time of a
- * read and a write of an array; of a critical section with one; of handing 64 variables to another thread and back,
- * in nanoseconds. */
+/* What an access of memory takes where accesses are examined: races ROUNDS access|lock|hand prints
+ * the CPU time of a read and a write of an array; of a critical section with one; of handing 64
+ * variables to another thread and back, in nanoseconds. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>

@@ -38,6 +38,7 @@ barrier data: write BARRIER A, read BARRIER B
 pipe data: write PIPE A, read PIPE B
 freed heap: read FREE A, free FREE B
 again count: write AGAIN, write AGAIN
+mapped count: write MAPPED, write MAPPED
 copies text[0]: read COPY A, write COPY B
 neighbors parts.d: write PARTS A, write PARTS B
 rwlock data: write RWLOCK, write RWLOCK

@@ -1,6 +1,7 @@
 /* A program's messages and slots: expansion of shapes, slots that wait for declarations, rejection
  * of invalid ones. */
 #include "server/decode/declarations.h"
+#include "server/run/conflicts.h"
 #include "server/run/cpu_placement.h"
 #include "server/run/untraced_reasons.h"
 #include "server/timing/cpu_states.h"
@@ -308,12 +309,62 @@ static void controls_wait_for_the_announcement_of_their_line(void **state)
     assert_true(decode_control(16, MESSAGE_PARTICIPANTS, &body));
     encode_close(&body, &(struct close_message){7, 0});
     assert_true(decode_control(17, MESSAGE_CLOSE, &body));
+    encode_conflict(&body, &(struct conflict_message){.last = 7,
+                                                      .number = 3,
+                                                      .thread = 2,
+                                                      .site = 0x1000,
+                                                      .flags = ACCESS_WRITE,
+                                                      .then_last = 1,
+                                                      .then_number = 4,
+                                                      .address = 0x2000,
+                                                      .bytes = 4,
+                                                      .memory = MEMORY_STACK,
+                                                      .owner = 2});
+    assert_true(decode_control(1, MESSAGE_CONFLICT, &body));
+    assert_int_equal(conflicts_count(run), 0);
     put_test_line(&body, 7, "monitor", "late");
     assert_true(decode_control(2, MESSAGE_LINE, &body));
     uint32_t line = program_session_line(session, 7);
     assert_true(line != 0);
     assert_int_equal(run_lines_participants(&run->lines, line), 4);
     assert_int_equal(run_line_at(run, line)->object, 0x1234);
+    assert_int_equal(conflicts_count(run), 1);
+    assert_int_equal(conflicts_at(run, 0)->accesses[0].after.line, line);
+    assert_int_equal(conflicts_at(run, 0)->accesses[1].thread, program_session_line(session, 1));
+    program_session_close(session);
+    run_free(run);
+}
+
+static void conflicts_are_checked(void **state)
+{
+    (void)state;
+    struct run *run = begin();
+    struct encoder body = {0};
+    test_program(tell, NULL, 1);
+    const struct conflict_message good = {.last = 1,
+                                          .number = 1,
+                                          .thread = 1,
+                                          .flags = ACCESS_WRITE,
+                                          .then_last = 2,
+                                          .then_number = 1,
+                                          .bytes = 4};
+    encode_unexamined(&body, &(struct unexamined_message){UNEXAMINED_MEMORY, 8});
+    assert_true(decode_control(2, MESSAGE_UNEXAMINED, &body));
+    assert_int_equal(conflicts_unexamined(run, UNEXAMINED_MEMORY), 8);
+    encode_conflict(&body, &good);
+    assert_true(decode_control(2, MESSAGE_CONFLICT, &body));
+    assert_int_equal(conflicts_count(run), 1);
+    struct conflict_message bad[] = {good, good, good, good};
+    bad[0].flags = 0; /* two reads */
+    bad[1].then_flags = ACCESS_FLAGS + 1;
+    bad[2].bytes = 0;
+    bad[3].memory = MEMORY_KINDS;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        encode_conflict(&body, &bad[i]);
+        assert_false(decode_control(2, MESSAGE_CONFLICT, &body));
+    }
+    encode_unexamined(&body, &(struct unexamined_message){UNEXAMINED_KINDS, 1});
+    assert_false(decode_control(2, MESSAGE_UNEXAMINED, &body));
     program_session_close(session);
     run_free(run);
 }
@@ -577,6 +628,7 @@ int main(void)
         cmocka_unit_test(what_is_found_missing_is_counted_once),
         cmocka_unit_test(ended_threads_are_forgotten),
         cmocka_unit_test(what_waits_has_a_limit),
+        cmocka_unit_test(conflicts_are_checked),
         cmocka_unit_test(shapes_and_types_wait_for_the_types_that_they_name),
         cmocka_unit_test(what_is_never_announced_is_reported_at_the_hang_up),
         cmocka_unit_test(nonsense_is_refused_and_what_came_before_stays),

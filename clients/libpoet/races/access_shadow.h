@@ -46,8 +46,8 @@ struct shadow_page {
     struct shadow_cell cells[SHADOW_CELLS];
 };
 
-/* The time after an event of a thread, while it holds these locks. Lines are valid in a lifetime.
- * Tasks that one thread of the system runs are ordered by it; its number is 0 if it is not known. */
+/* The time after an event of a thread, while it holds these locks. Lines are valid in a
+ * lifetime. Tasks that one thread of the system runs are ordered by it; its number is 0 if it is not known. */
 struct shadow_interval {
     poet_line_t thread, line;
     uint64_t number;

@@ -2,6 +2,7 @@
 
 #include "clients/connection/finding_choice.h"
 #include "clients/connection/finding_text.h"
+#include "clients/connection/race_text.h"
 #include "clients/metadata/event_text.h"
 #include "clients/viewer/diagram/focus.h"
 #include "clients/viewer/diagram/overview_overlay.h"
@@ -21,6 +22,7 @@
 /* The tables that findings are taken from. */
 enum key_findings_table {
     FROM_VIOLATIONS,
+    FROM_RACES,
     FROM_FINDINGS,
     FROM_PATH,
     FROM_MEMORY,
@@ -33,6 +35,7 @@ static const struct {
     const char *preset;
     uint32_t top; /* 0: all rows */
 } key_findings_tables[FROM_TABLES] = {[FROM_VIOLATIONS] = {"violations", FINDINGS_SHOWN},
+                                      [FROM_RACES] = {"races", 0},
                                       [FROM_FINDINGS] = {"findings", 0},
                                       [FROM_PATH] = {"path", 5},
                                       [FROM_MEMORY] = {"memory", 1},
@@ -125,6 +128,27 @@ static void key_findings_add_violations(struct key_findings *f)
         char *rule = key_finding_text(f, FROM_VIOLATIONS, i, "rule");
         key_findings_add_row(f, FROM_VIOLATIONS, i, "Rule violation", rule);
         free(rule);
+    }
+}
+
+/* Adds the first data races, and leads to their later accesses. */
+static void key_findings_add_races(struct key_findings *f)
+{
+    struct result_table *t = &f->models[FROM_RACES].table;
+    struct table_names names = {view_metadata(f->view), f->view->server_link.sites};
+    uint32_t count = 0;
+    if (t->problem)
+        return;
+    race_text_merge(&names, t);
+    for (uint32_t i = 0; i < t->row_count && count < FINDINGS_SHOWN; i++) {
+        if (t->rows[i].depth)
+            continue;
+        char *race = race_text_summary(&names, t, i),
+             *markup = g_markup_printf_escaped("<b>Data race</b>  %s", race);
+        row_list_add(f->list, markup, t->rows[i].event);
+        g_free(markup);
+        free(race);
+        count++;
     }
 }
 
@@ -225,6 +249,7 @@ static void key_findings_on_table(void *user)
             return;
     row_list_clear(f->list);
     key_findings_add_violations(f);
+    key_findings_add_races(f);
     f->asleep = blocked_panel_asleep(f->view);
     blocked_panel_add_sleepers(f->view, f->list, SLEEPERS_SHOWN);
     key_findings_add_gains(f);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -382,6 +383,27 @@ static void again(void)
     }
 }
 
+/* a mapping at the address of an earlier one */
+static void *mapping(void *p)
+{
+    char *memory = mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memory[0]++;
+    if (bad)
+        count++; /* MAPPED */
+    munmap(memory, 1 << 16);
+    pass();
+    return p;
+}
+static void mapped(void)
+{
+    for (int i = 0; i < 3; i++) {
+        start(i, mapping, NULL);
+        await(i + 1);
+    }
+    for (int i = 0; i < 3; i++)
+        join(i);
+}
+
 /* ---- other accesses ---- */
 static char text[64];
 static void *copying(void *p)
@@ -456,13 +478,27 @@ static void forked(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {{"counter", counter},     {"heap", heap},           {"stack", stack},
-             {"plain", plain},         {"check", check},         {"refcount", refcount},
-             {"one-lock", one_lock},   {"two-locks", two_locks}, {"nested", nested},
-             {"atomic", atomic},       {"fence", fence},         {"spin", spin},
-             {"condition", condition_variable},                  {"barrier", barriers},
-             {"pipe", pipes},          {"freed", freed},         {"again", again},
-             {"copies", copies},       {"neighbors", neighbors}, {"rwlock", rwlocks},
+} cases[] = {{"counter", counter},
+             {"heap", heap},
+             {"stack", stack},
+             {"plain", plain},
+             {"check", check},
+             {"refcount", refcount},
+             {"one-lock", one_lock},
+             {"two-locks", two_locks},
+             {"nested", nested},
+             {"atomic", atomic},
+             {"fence", fence},
+             {"spin", spin},
+             {"condition", condition_variable},
+             {"barrier", barriers},
+             {"pipe", pipes},
+             {"freed", freed},
+             {"again", again},
+             {"mapped", mapped},
+             {"copies", copies},
+             {"neighbors", neighbors},
+             {"rwlock", rwlocks},
              {"fork", forked}};
 
 int main(int argc, char **argv)
