@@ -16,25 +16,26 @@ struct data_races_interval {
 };
 
 /* What is known of the order of two events. */
-enum data_races_verdict { VERDICT_ORDERED = 1, VERDICT_RACE };
+enum data_races_verdict { VERDICT_ORDERED = 1, VERDICT_RACE, VERDICT_UNKNOWN };
 
 struct data_races {
     const struct run *run;
     struct map intervals; /* line, number of an event -> 1 + index */
     struct data_races_interval *items;
     size_t count, room;
-    uint64_t position, end; /* of the log: to be read, and its end */
+    uint64_t first, position, end; /* of the log: begin, to be read next, and end */
     size_t *open; /* by thread: 1 + the interval that it is in; 0: none of these */
     uint32_t threads;
     struct order_event *events;
-    /* of the conflicts */
-    size_t at;
+    size_t at, conflicts; /* of the conflicts: to be compared next, and their number */
     struct comparison *comparison;
     bool comparing;
     struct map verdicts; /* interval, position -> verdict | reasons << 2 */
     struct map places; /* a pair of places and memory -> 1 + race */
     struct data_race *found;
     size_t found_count, found_room;
+    uint64_t unknown; /* conflicts of which the order is not known, */
+    uint32_t unknown_reasons; /*   and why */
     /* of the events around them */
     size_t around;
     struct cone *cone;
@@ -56,20 +57,40 @@ static struct data_races_interval *data_races_interval(const struct data_races *
     return i ? &r->items[i - 1] : NULL;
 }
 
-struct data_races *data_races_new(const struct run *run)
+static void data_races_begin(struct data_races *r, const struct run *run)
 {
-    struct data_races *r = xcalloc(1, sizeof *r);
-    r->run = run;
-    r->position = order_first(run->order);
-    r->end = order_count(run->order);
-    for (size_t i = 0; i < conflicts_count(run); i++)
+    *r = (struct data_races){.run = run,
+                             .first = order_first(run->order),
+                             .position = order_first(run->order),
+                             .end = order_count(run->order),
+                             .conflicts = conflicts_count(run),
+                             .threads = order_line_count(run->order),
+                             .comparison = comparison_new(run->order)};
+    for (size_t i = 0; i < r->conflicts; i++)
         data_races_add_interval(r, &conflicts_at(run, i)->accesses[0]);
     if (!r->count)
         r->position = r->end;
-    r->threads = order_line_count(run->order);
     r->open = xcalloc(r->threads + 1u, sizeof *r->open);
     r->events = xcalloc(BATCH, sizeof *r->events);
-    r->comparison = comparison_new(run->order);
+}
+
+static void data_races_end(struct data_races *r)
+{
+    cone_free(r->cone);
+    comparison_free(r->comparison);
+    map_free(&r->intervals);
+    map_free(&r->verdicts);
+    map_free(&r->places);
+    free(r->items);
+    free(r->open);
+    free(r->events);
+    free(r->found);
+}
+
+struct data_races *data_races_new(const struct run *run)
+{
+    struct data_races *r = xmalloc(sizeof *r);
+    data_races_begin(r, run);
     return r;
 }
 
@@ -111,24 +132,45 @@ static struct event_id data_races_next(const struct data_races *r, const struct 
 {
     const struct conflict_access *a = &c->accesses[0];
     const struct data_races_interval *i = data_races_interval(r, a->after);
-    if (a->flags & ACCESS_RELEASE)
+    if (a->flags & ACCESS_RELEASE || i->point == NO_POSITION) /* (it may be discarded) */
         return a->after;
     if (i->next != NO_POSITION) {
         struct order_event e = order_event(r->run->order, i->next);
         return (struct event_id){e.line, e.number};
     }
     /* what a thread does after its last event comes before its end, which is joined */
-    bool ended = i->point != NO_POSITION && order_line_closed(r->run->order, a->thread);
-    return ended ? a->after : (struct event_id){0};
+    return order_line_closed(r->run->order, a->thread) ? a->after : (struct event_id){0};
+}
+
+static bool data_races_exists(const struct data_races *r, struct event_id at)
+{
+    return at.line && at.line <= order_line_count(r->run->order) && at.number &&
+           at.number <= order_line_highest(r->run->order, at.line);
+}
+
+/* Returns reasons for which events may be missing between the access and the event that follows
+ * it. */
+static uint32_t data_races_gap(const struct data_races *r, const struct conflict *c)
+{
+    const struct data_races_interval *i = data_races_interval(r, c->accesses[0].after);
+    if (i->next == NO_POSITION)
+        return 0;
+    struct order_event e = order_event(r->run->order, i->next);
+    return (e.after_gap ? UNTRACED_BIT(UNTRACED_LOST) : 0) | (e.doubt ? UNTRACED_BIT(e.doubt) : 0);
 }
 
 /* Returns the verdict with its reasons; 0: the comparison must be continued. */
 static uintptr_t data_races_judge(struct data_races *r, const struct conflict *c, uint64_t budget)
 {
     struct event_id a = data_races_next(r, c), b = c->accesses[1].after;
-    uint32_t hiding = untraced_reasons_hiding_order(r->run);
-    uint32_t mechanisms =
-        untraced_reasons_mechanisms(r->run) & ~(UNTRACED_BIT(UNTRACED_CALLS) | 0u);
+    uint32_t hiding = untraced_reasons_hiding_order(r->run), reasons;
+    uint32_t mechanisms = untraced_reasons_mechanisms(r->run) & ~UNTRACED_BIT(UNTRACED_CALLS);
+    hiding |= data_races_gap(r, c);
+    if (!data_races_exists(r, b) || (a.line && !data_races_exists(r, a)))
+        return VERDICT_UNKNOWN | (uintptr_t)UNTRACED_BIT(UNANSWERED_GONE) << 2;
+    uint64_t later = order_position(r->run->order, b);
+    if (later >= r->end && !order_is_discarded(r->run->order, b)) /* what precedes it, too */
+        return VERDICT_UNKNOWN | (uintptr_t)UNTRACED_BIT(UNANSWERED_PENDING) << 2;
     if (!a.line)
         return VERDICT_RACE | (uintptr_t)(hiding | mechanisms) << 2;
     if (!r->comparing)
@@ -142,7 +184,9 @@ static uintptr_t data_races_judge(struct data_races *r, const struct conflict *c
     case ORDER_SAME:
         return VERDICT_ORDERED;
     case ORDER_UNKNOWN:
-        return VERDICT_RACE | (uintptr_t)(comparison_reasons(r->comparison) | hiding) << 2;
+        reasons = comparison_reasons(r->comparison);
+        return reasons >> UNANSWERED_PENDING ? VERDICT_UNKNOWN | (uintptr_t)reasons << 2
+                                             : VERDICT_RACE | (uintptr_t)(reasons | hiding) << 2;
     case ORDER_AFTER:
     case ORDER_CONCURRENT:
         break;
@@ -195,8 +239,7 @@ static void data_races_add(struct data_races *r, size_t number, uint32_t reasons
 
 static bool data_races_compare(struct data_races *r, uint64_t *budget)
 {
-    size_t count = conflicts_count(r->run);
-    for (; r->at < count && *budget; *budget -= *budget < 100 ? *budget : 100) {
+    for (; r->at < r->conflicts && *budget; *budget -= *budget < 100 ? *budget : 100) {
         const struct conflict *c = conflicts_at(r->run, r->at);
         uint64_t interval = (uint64_t)(data_races_interval(r, c->accesses[0].after) - r->items)
                                 << 1 |
@@ -211,9 +254,13 @@ static bool data_races_compare(struct data_races *r, uint64_t *budget)
         }
         if ((verdict & 3) == VERDICT_RACE)
             data_races_add(r, r->at, (uint32_t)(verdict >> 2));
+        if ((verdict & 3) == VERDICT_UNKNOWN) {
+            r->unknown++;
+            r->unknown_reasons |= (uint32_t)(verdict >> 2);
+        }
         r->at++;
     }
-    return r->at == count;
+    return r->at == r->conflicts;
 }
 
 /* ---- the events around ---- */
@@ -245,6 +292,11 @@ static bool data_races_look_around(struct data_races *r, struct data_race *race,
 
 bool data_races_step(struct data_races *r, uint64_t *budget)
 {
+    if (r->first != order_first(r->run->order)) { /* events were discarded */
+        const struct run *run = r->run;
+        data_races_end(r);
+        data_races_begin(r, run);
+    }
     if (!data_races_read_log(r, budget) || !data_races_compare(r, budget))
         return false;
     for (; r->around < r->found_count; r->around += !r->future) {
@@ -262,18 +314,16 @@ const struct data_race *data_races_found(const struct data_races *r, size_t *cou
     return r->found;
 }
 
+uint64_t data_races_unknown(const struct data_races *r, uint32_t *reasons)
+{
+    *reasons = r->unknown_reasons;
+    return r->unknown;
+}
+
 void data_races_free(struct data_races *r)
 {
     if (!r)
         return;
-    cone_free(r->cone);
-    comparison_free(r->comparison);
-    map_free(&r->intervals);
-    map_free(&r->verdicts);
-    map_free(&r->places);
-    free(r->items);
-    free(r->open);
-    free(r->events);
-    free(r->found);
+    data_races_end(r);
     free(r);
 }

@@ -151,8 +151,12 @@ static void races_add_race(const struct table_view *view, const struct data_race
         races_add_access(view, c, 1 - i, t);
 }
 
-static void races_add_notes(const struct run *run, struct result_table *t)
+static void races_add_notes(const struct run *run, const struct data_races *races,
+                            struct result_table *t)
 {
+    uint32_t reasons;
+    uint64_t unknown = data_races_unknown(races, &reasons);
+    char *why = unknown ? races_reasons_text(reasons) : NULL;
     static const char *const texts[] = {
         [UNEXAMINED_NO_MEMORY] = "no memory could be reserved to examine accesses (ulimit -v?)",
         [UNEXAMINED_MEMORY] = "accesses to memory beyond the limit of what is examined",
@@ -164,11 +168,15 @@ static void races_add_notes(const struct run *run, struct result_table *t)
                        "with poetcc -trace=races");
     else if (!t->row_count)
         table_add_note(t, "no data races found");
-    for (unsigned why = 0; why < UNEXAMINED_KINDS; why++) {
-        uint64_t count = conflicts_unexamined(run, (enum unexamined)why);
+    if (why)
+        table_add_note(t, "there may be more data races; not compared, %llu times: %s",
+                       (unsigned long long)unknown, why);
+    free(why);
+    for (unsigned kind = 0; kind < UNEXAMINED_KINDS; kind++) {
+        uint64_t count = conflicts_unexamined(run, (enum unexamined)kind);
         if (count) /* programs report powers of two */
             table_add_note(t, "there may be more data races; not examined, %llu or more times: %s",
-                           (unsigned long long)count, texts[why]);
+                           (unsigned long long)count, texts[kind]);
     }
 }
 
@@ -194,7 +202,7 @@ static void races_fill(void *work, const struct table_view *view, struct result_
     }
     if (conflicts_examined(view->run))
         races_add_total(found, count, t);
-    races_add_notes(view->run, t);
+    races_add_notes(view->run, work, t);
     table_arrange(t, view->request, NULL);
 }
 
