@@ -3,6 +3,7 @@
 #include "clients/libpoet/poet.h"
 
 #include "clients/libpoet/core/message_queue.h"
+#include "clients/libpoet/core/seccomp_allowed.h"
 #include "clients/libpoet/core/sync_object.h"
 #include "clients/libpoet/core/thread.h"
 #include "clients/libpoet/core/trace_line.h"
@@ -32,6 +33,8 @@ unsigned poet_held_locks(poet_line_t *lines, unsigned most)
     }
     return count;
 }
+
+int poet_may_find_stack(void) { return seccomp_allows(ALLOWED_THREAD_STACKS); }
 
 int poet_conflict(const poet_conflict_t *c)
 {

@@ -257,6 +257,8 @@ typedef struct {
     const void *block_site; /*   and where it was allocated; NULL: not known */
     int with_callers; /* the callers of the function of the later access are recorded, too */
 } poet_conflict_t;
+/* Returns whether no seccomp filter forbids pthread_getattr_np() of the calling thread. */
+int poet_may_find_stack(void);
 /* Returns 1 if it was recorded. */
 int poet_conflict(const poet_conflict_t *conflict);
 /* Reports that `count` accesses or conflicts, in all, are not examined because of `why`, one

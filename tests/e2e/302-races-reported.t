@@ -73,6 +73,42 @@ for program in heap copies stack atomic; do
     is "$program: without a server, too" "$(POET_SERVER=$work/none ./races $program good; echo $?)" "$(cat wanted; echo 0)"
 done
 
+# ---- a filter that kills the program if it is asked for the stack of a thread ----
+cat >filter.c <<'C'
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+static int count;
+static void *work(void *p)
+{
+    count++;
+    return p;
+}
+int main(void)
+{
+    struct sock_filter steps[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_getaffinity, 0, 1),
+                                  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+                                  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
+    pthread_t a, b;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+        return 9;
+    pthread_create(&a, 0, work, 0);
+    pthread_create(&b, 0, work, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return count - 2;
+}
+C
+poetcc -trace=races -g filter.c -o filter
+POET_OUTPUT=filter.poet ./filter
+is "a seccomp filter: status" $? 0
+like "a seccomp filter: the race is found" "$(poet races filter.poet)" 'data race: write of 4 bytes at count'
+
 # ---- tasks of a runtime that one thread runs ----
 poetcc -trace=races -g "$root/examples/tasks.c" -o tasks
 POET_OUTPUT=tasks.poet ./tasks >/dev/null

@@ -279,6 +279,7 @@ static const struct need {
     {ALLOWED_SAMPLES, SYS_rt_sigreturn, {0}},
     {ALLOWED_TRACING, SYS_prctl, {PR_SET_PTRACER}},
     {ALLOWED_TRACING, SYS_getsockopt, {0, SOL_SOCKET, SO_PEERCRED}},
+    {ALLOWED_THREAD_STACKS, SYS_sched_getaffinity, {0}},
     {ALLOWED_LIMITS, SYS_prlimit64, {0, RLIMIT_NOFILE}},
     {ALLOWED_LIMITS, SYS_newfstatat, {(uint64_t)AT_FDCWD}},
     {ALLOWED_LIMITS, SYS_rt_sigprocmask, {0}},

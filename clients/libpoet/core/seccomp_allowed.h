@@ -30,6 +30,7 @@ enum seccomp_need {
     ALLOWED_LIMITS, /* getting and setting the limit of descriptors */
     ALLOWED_SAMPLES, /* timers, and returning from their handler */
     ALLOWED_TRACING, /* permitting the server to read where threads sleep */
+    ALLOWED_THREAD_STACKS, /* asking for the stack of a thread, by libpoet-races */
     ALLOWED_COUNT
 };
 

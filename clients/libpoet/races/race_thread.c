@@ -38,7 +38,10 @@ static void race_thread_find_stack(struct race_thread *t)
         return;
     }
     int saved = errno;
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    if (!poet_may_find_stack()) { /* likely it is of the default size, below its own data */
+        stack = (void *)((uintptr_t)__builtin_thread_pointer() - FIRST_BYTES);
+        bytes = FIRST_BYTES;
+    } else if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
         pthread_attr_getstack(&attributes, &stack, &bytes);
         pthread_attr_destroy(&attributes);
     }
@@ -182,4 +185,13 @@ unsigned race_thread_count(struct race_thread *t, shadow_record_t earlier, shado
     now.count = same && r->count < UINT16_MAX ? (uint16_t)(r->count + 1) : 1;
     *r = now;
     return now.count;
+}
+
+/* The memory is reserved before the program can forbid that. */
+__attribute__((constructor)) static void race_thread_reserve(void)
+{
+    poet_position_t p;
+    poet_position(&p);
+    if (p.lifetime)
+        access_shadow_reserve();
 }
