@@ -14,7 +14,8 @@ struct data_race {
     size_t conflict; /* the first one, of those that are certain if there are any */
     uint64_t count; /* conflicts that are not ordered */
     uint64_t first_byte, end_byte; /* addresses of the bytes that are accessed */
-    /* why the accesses may be ordered nevertheless: bits of enum untraced_reason; 0: they are not */
+    /* why the accesses may be ordered nevertheless: bits of enum untraced_reason; 0: they are
+     * not */
     uint32_t reasons;
     uint64_t next; /* position of the event that follows the earlier access; NO_POSITION: none */
     /* positions of the last event of the earlier thread that happened before the later access, and
@@ -27,8 +28,8 @@ struct data_races;
 
 /* About the run as it is now; it must exist until data_races_free(). */
 struct data_races *data_races_new(const struct run *run);
-/* Continues for about `budget` steps, from the beginning if events were discarded meanwhile; returns
- * true once all races are found. */
+/* Continues for about `budget` steps, from the beginning if events were discarded meanwhile;
+ * returns true once all races are found. */
 bool data_races_step(struct data_races *races, uint64_t *budget);
 /* Returns them in the order in which they were first recorded. */
 const struct data_race *data_races_found(const struct data_races *races, size_t *count);

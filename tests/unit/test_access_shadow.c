@@ -41,7 +41,12 @@ int poet_conflict(const poet_conflict_t *conflict)
 
 int poet_may_find_stack(void) { return 1; }
 
-void poet_unexamined(unsigned why, uint64_t count) { (void)why, (void)count; }
+static uint64_t unexamined;
+void poet_unexamined(unsigned why, uint64_t count)
+{
+    if (why == UNEXAMINED_CONFLICTS)
+        unexamined = count;
+}
 
 /* ---- playing ---- */
 
@@ -270,6 +275,23 @@ static void accesses_of_another_lifetime_do_not_conflict(void **state)
     assert_int_equal(records, 1);
 }
 
+/* Pairs of places that conflict all the time leave room for others. */
+static void the_conflicts_of_a_process_are_limited(void **state)
+{
+    (void)state;
+    begin();
+    for (unsigned i = 0; i < 300000; i++) {
+        access_at(1 + i % 2, 0, 4, WRITE, 10 + i % 2);
+        event(1 + i % 2);
+    }
+    unsigned many = records;
+    assert_true(many > 100000 && many < 110000);
+    access_at(3, 8, 4, WRITE, 20);
+    access_at(4, 8, 4, WRITE, 21);
+    assert_int_equal(records, many + 1);
+    assert_true(unexamined > 100000);
+}
+
 static void blocks_are_found_by_each_of_their_bytes(void **state)
 {
     (void)state;
@@ -349,6 +371,7 @@ int main(void)
         cmocka_unit_test(accesses_of_another_lifetime_do_not_conflict),
         cmocka_unit_test(blocks_are_found_by_each_of_their_bytes),
         cmocka_unit_test(of_two_threads_at_the_same_time_one_finds_the_other),
+        cmocka_unit_test(the_conflicts_of_a_process_are_limited),
     };
     return cmocka_run_group_tests_name("access_shadow", tests, NULL, NULL);
 }

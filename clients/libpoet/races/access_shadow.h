@@ -47,7 +47,8 @@ struct shadow_page {
 };
 
 /* The time after an event of a thread, while it holds these locks. Lines are valid in a
- * lifetime. Tasks that one thread of the system runs are ordered by it; its number is 0 if it is not known. */
+ * lifetime. Tasks that one thread of the system runs are ordered by it; its number is 0 if it is
+ * not known. */
 struct shadow_interval {
     poet_line_t thread, line;
     uint64_t number;

@@ -8,6 +8,11 @@
 #define FREED_BYTES 1024u /* of a block that are examined when it is freed */
 #define CALLERS_TIMES 4u /* conflicts at the same places of which the callers are recorded */
 #define CONFLICTS_MOST 200000u /* of a process */
+/* From here on each pair of places has this many, and then one of so many, so that there is room
+ * for others. */
+#define CONFLICTS_MANY (CONFLICTS_MOST / 2)
+#define CONFLICTS_OF_PLACES 64u
+#define CONFLICTS_SAMPLED 256u
 
 static _Atomic uint64_t race_conflict_count;
 
@@ -50,20 +55,22 @@ static void race_conflict_find_memory(const struct race_thread *t, poet_conflict
 }
 
 static void race_conflict_record(struct race_thread *t, uintptr_t cell_address,
-                                 shadow_record_t earlier, shadow_record_t later, bool with_callers)
+                                 shadow_record_t earlier, shadow_record_t later, unsigned times)
 {
     unsigned mask = shadow_mask(earlier) & shadow_mask(later);
     unsigned first = (unsigned)__builtin_ctz(mask);
-    uint64_t count = atomic_fetch_add_explicit(&race_conflict_count, 1, memory_order_relaxed);
-    if (count >= CONFLICTS_MOST) {
+    uint64_t count = atomic_load_explicit(&race_conflict_count, memory_order_relaxed);
+    if (count >= CONFLICTS_MOST || (count >= CONFLICTS_MANY && times > CONFLICTS_OF_PLACES &&
+                                    times % CONFLICTS_SAMPLED != 0)) {
         race_thread_note_unexamined(t, UNEXAMINED_CONFLICTS);
         return;
     }
+    atomic_fetch_add_explicit(&race_conflict_count, 1, memory_order_relaxed);
     poet_conflict_t c = {.earlier = race_conflict_access(earlier),
                          .later = race_conflict_access(later),
                          .address = (const volatile void *)(cell_address + first),
                          .bytes = (size_t)(32 - __builtin_clz(mask)) - first,
-                         .with_callers = with_callers};
+                         .with_callers = times <= CALLERS_TIMES};
     race_conflict_find_memory(t, &c);
     poet_conflict(&c);
 }
@@ -88,7 +95,7 @@ void race_conflicts_note(struct race_thread *t, struct shadow_cell *cell, uintpt
                              : 0;
         if (times)
             race_conflict_record(t, address & ~(uintptr_t)(SHADOW_CELL_BYTES - 1), found[i], access,
-                                 times <= CALLERS_TIMES);
+                                 times);
     }
     atomic_signal_fence(memory_order_seq_cst);
     t->inside = false;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define STACKS_MOST 1024u
+#define COUNT_AGAIN 1024u /* a count of conflicts that is full continues from here */
 #define FIRST_BYTES ((uintptr_t)8 << 20) /* of the stack of the first thread */
 
 static __thread struct race_thread race_thread_state;
@@ -182,7 +183,7 @@ unsigned race_thread_count(struct race_thread *t, shadow_record_t earlier, shado
                 r->flags == now.flags && r->then_flags == now.then_flags;
     if (same && r->interval >= interval)
         return 0;
-    now.count = same && r->count < UINT16_MAX ? (uint16_t)(r->count + 1) : 1;
+    now.count = !same ? 1 : r->count < UINT16_MAX ? (uint16_t)(r->count + 1) : COUNT_AGAIN;
     *r = now;
     return now.count;
 }
