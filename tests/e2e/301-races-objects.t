@@ -1,6 +1,7 @@
 #!/bin/bash
 # Data races in programs of C++ (poetcc++ -trace=races): static variables, containers, shared objects, futures, queues, destructors,
 # thread-local variables; each with a race and without it; with g++ and clang++, optimized and not.
+# Runs in make check-all only.
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 source=$root/tests/e2e/races/objects.cpp
