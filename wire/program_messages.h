@@ -125,7 +125,9 @@ enum program_end {
         F(u32, owner) /* line of the thread of the stack, or that allocated the block; 0 */        \
         F(u64, block) F(u64, block_bytes) F(u64, block_site) F(u64, caller_1) F(u64, caller_2)     \
             F(u64, caller_3) F(u64, caller_4)
-enum conflict_memory { MEMORY_OTHER, MEMORY_HEAP, MEMORY_STACK, MEMORY_KINDS };
+/* UNSEEN: no stack, and calls of the allocator are not seen: it may have been another block
+ * before. */
+enum conflict_memory { MEMORY_OTHER, MEMORY_HEAP, MEMORY_STACK, MEMORY_UNSEEN, MEMORY_KINDS };
 #define ACCESS_WRITE 1u
 #define ACCESS_ATOMIC 2u
 #define ACCESS_FREE 4u

@@ -15,7 +15,8 @@
 
 _Static_assert(POET_ACCESS_WRITE == ACCESS_WRITE && POET_ACCESS_ATOMIC == ACCESS_ATOMIC &&
                    POET_ACCESS_FREE == ACCESS_FREE && POET_ACCESS_RELEASE == ACCESS_RELEASE &&
-                   POET_MEMORY_HEAP == (int)MEMORY_HEAP && POET_MEMORY_STACK == (int)MEMORY_STACK,
+                   POET_MEMORY_HEAP == (int)MEMORY_HEAP && POET_MEMORY_STACK == (int)MEMORY_STACK &&
+                   POET_MEMORY_UNSEEN == (int)MEMORY_UNSEEN,
                "as programs and servers name them");
 
 unsigned poet_held_locks(poet_line_t *lines, unsigned most)

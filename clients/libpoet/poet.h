@@ -244,7 +244,12 @@ typedef struct {
     unsigned flags; /* POET_ACCESS_ */
     poet_line_t locks[POET_ACCESS_LOCKS]; /* held then, the innermost first; 0: none */
 } poet_access_t;
-typedef enum { POET_MEMORY_OTHER, POET_MEMORY_HEAP, POET_MEMORY_STACK } poet_memory_t;
+typedef enum {
+    POET_MEMORY_OTHER,
+    POET_MEMORY_HEAP,
+    POET_MEMORY_STACK,
+    POET_MEMORY_UNSEEN /* allocations are not seen: an address may be that of another block now */
+} poet_memory_t;
 typedef struct {
     poet_access_t earlier, later;
     const volatile void *address;

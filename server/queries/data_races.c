@@ -221,9 +221,22 @@ static struct data_race *data_races_find(struct data_races *r, size_t number)
                                        .after = NO_POSITION});
 }
 
+/* Returns the reason for which the memory may have been two blocks of the heap, one after the
+ * other; 0: it was not. */
+static uint32_t data_races_reuse(const struct run *run, const struct conflict *c)
+{
+    const struct run_process *process = &run->processes.items[c->process];
+    for (size_t i = 0; i < process->module_count; i++)
+        if (c->address - process->modules[i].start <
+            process->modules[i].end - process->modules[i].start)
+            return 0;
+    return c->memory == MEMORY_UNSEEN ? UNTRACED_BIT(UNTRACED_OBJECT) : 0;
+}
+
 static void data_races_add(struct data_races *r, size_t number, uint32_t reasons)
 {
     const struct conflict *c = conflicts_at(r->run, number);
+    reasons |= data_races_reuse(r->run, c);
     struct data_race *race = data_races_find(r, number);
     race->count++;
     if (c->address < race->first_byte)

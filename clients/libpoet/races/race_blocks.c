@@ -132,3 +132,12 @@ bool race_blocks_find(uintptr_t address, struct race_block *block)
     return (large && race_blocks_read(large, address, block)) ||
            (freed && race_blocks_read(freed, address, block));
 }
+
+static _Atomic bool race_blocks_unseen;
+
+void race_blocks_set_unseen(bool unseen) { atomic_store(&race_blocks_unseen, unseen); }
+
+bool race_blocks_are_unseen(void)
+{
+    return atomic_load_explicit(&race_blocks_unseen, memory_order_relaxed);
+}

@@ -20,6 +20,10 @@ struct race_block {
 };
 
 void race_blocks_add(const struct race_block *block);
+/* Sets, and returns, whether calls of the allocator are not seen: one that is loaded before this
+ * library does not pass them on. */
+void race_blocks_set_unseen(bool unseen);
+bool race_blocks_are_unseen(void);
 /* It stays known until another block is at its address, or in its place. */
 void race_blocks_free(uintptr_t address);
 /* Finds the block that has a byte, among those that were not freed if there is one. Returns false

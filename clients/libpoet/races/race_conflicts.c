@@ -52,6 +52,8 @@ static void race_conflict_find_memory(const struct race_thread *t, poet_conflict
     c->owner = race_thread_of_stack(address);
     if (c->owner)
         c->memory = POET_MEMORY_STACK;
+    else if (race_blocks_are_unseen())
+        c->memory = POET_MEMORY_UNSEEN;
 }
 
 static void race_conflict_record(struct race_thread *t, uintptr_t cell_address,

@@ -109,10 +109,31 @@ static void race_heap_freeing(void *block, const void *site)
     errno = saved;
 }
 
+/* ---- whether the program calls these functions ---- */
+
+static _Atomic unsigned race_heap_calls; /* of malloc, while it is tried */
+static _Atomic bool race_heap_tries;
+
+__attribute__((constructor)) static void race_heap_try(void)
+{
+    int saved = errno;
+    void *(*allocate)(size_t) = (void *(*)(size_t))dlsym(RTLD_DEFAULT, "malloc");
+    void (*release)(void *) = (void (*)(void *))dlsym(RTLD_DEFAULT, "free");
+    if (allocate && release) {
+        atomic_store(&race_heap_tries, true);
+        release(allocate(1));
+        atomic_store(&race_heap_tries, false);
+        race_blocks_set_unseen(atomic_load(&race_heap_calls) == 0);
+    }
+    errno = saved;
+}
+
 /* ---- C ---- */
 
 HOOK void *malloc(size_t bytes)
 {
+    if (__builtin_expect(atomic_load_explicit(&race_heap_tries, memory_order_relaxed), 0))
+        atomic_fetch_add(&race_heap_calls, 1);
     if (!race_heap_is_ready())
         return race_heap_first_alloc(bytes);
     return race_heap_allocated(race_heap_real.malloc(bytes), SITE);

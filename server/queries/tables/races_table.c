@@ -122,8 +122,10 @@ static void races_add_access(const struct table_view *view, const struct conflic
 static void races_add_race(const struct table_view *view, const struct data_race *race,
                            size_t number, struct result_table *t)
 {
-    static const char *const memories[] = {
-        [MEMORY_OTHER] = "global", [MEMORY_HEAP] = "heap", [MEMORY_STACK] = "stack"};
+    static const char *const memories[] = {[MEMORY_OTHER] = "global",
+                                           [MEMORY_HEAP] = "heap",
+                                           [MEMORY_STACK] = "stack",
+                                           [MEMORY_UNSEEN] = "unknown"};
     const struct conflict *c = conflicts_at(view->run, race->conflict);
     struct table_cell *cells = table_add_row(t, 0, c->accesses[1].after);
     if (!cells)
