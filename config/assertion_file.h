@@ -31,7 +31,7 @@ struct assertions {
 /* Reads the assertions of a text; the name of its file is for messages.  Returns false after
  * printing "FILE:LINE: MESSAGE"; the assertions must be freed in any case. */
 bool assertions_read(const char *text, const char *file, FILE *errors, struct assertions *all);
-/* The same for a file. */
+/* Reads a file in the same way. */
 bool assertions_load(const char *file, FILE *errors, struct assertions *all);
 /* Appends those of a target description. */
 void assertions_add_target(struct assertions *all, const struct target *target);

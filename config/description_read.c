@@ -153,12 +153,12 @@ static void read_rules(struct description_reader *reader, const config_setting_t
     description_get_names(reader, s, "ordered_after", &event->after, NULL);
     description_get_names(reader, s, "woken_by", &event->woken_by, NULL);
     description_get_names(reader, s, "expects", &event->expects, NULL);
-    if (description_get_names(reader, s, "allowed_after_on_line", &event->line_after,
-                              &event->line_first))
-        event->line_any = false;
-    if (description_get_names(reader, s, "allowed_after_in_thread", &event->thread_after,
-                              &event->thread_first))
-        event->thread_any = false;
+    if (description_get_names(reader, s, "allowed_after_on_line", &event->on_line.types,
+                              &event->on_line.first))
+        event->on_line.any = false;
+    if (description_get_names(reader, s, "allowed_after_in_thread", &event->in_thread.types,
+                              &event->in_thread.first))
+        event->in_thread.any = false;
 }
 
 static bool same_names(const struct target_names *a, const struct target_names *b)
@@ -178,8 +178,8 @@ static struct target_event *add_event(struct description_reader *reader, struct 
         *event = (struct target_event){.name = description_copy_text(reader, name),
                                        .shape = SHAPE_CIRCLE,
                                        .relation = RELATION_COUNT,
-                                       .line_any = true,
-                                       .thread_any = true,
+                                       .on_line.any = true,
+                                       .in_thread.any = true,
                                        .part = -1};
         return event;
     }
@@ -506,7 +506,7 @@ static void note_interrupted(struct target *target)
         for (size_t k = 0; target->events[i].handlers && k < target->event_count; k++)
             target->events[k].interrupted |=
                 target->events[k].waits &&
-                target_has_line_type(&target->events[i].thread_after, target->events[k].name);
+                target_has_line_type(&target->events[i].in_thread.types, target->events[k].name);
 }
 
 struct target *target_read(const char *text, const char *name, FILE *complaints)

@@ -79,7 +79,7 @@ static void check_presence(struct description_reader *reader, const struct targe
     if (!comes_in(target, event))
         COMPLAIN(event,
                  "\"thread_state\": no event makes a thread enter the lines that this one leaves");
-    else if (!event->line_any && !event->line_after.count)
+    else if (!event->on_line.any && !event->on_line.types.count)
         COMPLAIN(
             event,
             "\"thread_state\": the first event on a line makes a thread leave that never entered");
@@ -100,7 +100,8 @@ static void check_arrow(struct description_reader *reader, const struct target_e
 
 static bool can_follow(const struct target_event *next, const char *waits)
 {
-    return !next->opens && (next->thread_any || target_has_line_type(&next->thread_after, waits));
+    return !next->opens &&
+           (next->in_thread.any || target_has_line_type(&next->in_thread.types, waits));
 }
 
 /* Checks that a waiting thread can resume: at least one type that can follow must not wait. */
@@ -144,8 +145,8 @@ static void check_event(struct description_reader *reader, const struct target *
     check_types(reader, target, &event->woken_by, "woken_by", event);
     check_types(reader, target, &event->expects, "expects", event);
     check_types(reader, target, &event->causes, "ended_by", event);
-    check_types(reader, target, &event->line_after, "allowed_after_on_line", event);
-    check_types(reader, target, &event->thread_after, "allowed_after_in_thread", event);
+    check_types(reader, target, &event->on_line.types, "allowed_after_on_line", event);
+    check_types(reader, target, &event->in_thread.types, "allowed_after_in_thread", event);
     check_partners(reader, target, event);
     check_arrow(reader, event);
     check_presence(reader, target, event);

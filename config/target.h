@@ -124,11 +124,12 @@ struct target_event {
     bool shows_thread;
     bool ends; /* ends the line: only a stub is drawn after it */
     struct target_names after; /* on a shared line: it comes after these */
-    struct target_names line_after; /* types that may precede it on its line */
-    bool line_first; /* it may be the first event of its line */
-    bool line_any; /* any type may precede it on its line */
-    struct target_names thread_after; /* types that its thread's previous event may have */
-    bool thread_first, thread_any;
+    /* what may precede it on its line, and in its thread */
+    struct target_precedence {
+        struct target_names types;
+        bool first; /* it may be the first event */
+        bool any; /* any type may precede it */
+    } on_line, in_thread;
     /* signal handlers may run between the event by which its thread waited and this one */
     bool handlers;
     bool interrupted; /* and this is an event by which a thread waits for such a one */
@@ -177,7 +178,7 @@ struct target_pattern {
     int part;
 };
 
-/* What must hold in every run (assertion_file.h). */
+/* An assertion: it must hold in every run (assertion_file.h). */
 struct target_assertion {
     char *name, *text; /* text: a pattern of events */
     uint8_t kind; /* an enum assertion_kind */

@@ -6,7 +6,7 @@
 #include "wire/event_types.h"
 #include "wire/message.h"
 
-/* Which events. */
+/* The events of a cut. */
 enum cut_kind {
     CUT_OF_PAST, /* the events, and those that happened before one of them */
     CUT_OF_FUTURE, /* the event, and those that happened after it */

@@ -431,11 +431,12 @@ static void check_event(struct checker *c, struct event_info *e)
             !(c->cut && e->relation == RELATION_NONE))
             check_report_problem(c, e->at, "%s has a different relation than in the description",
                                  metadata_type_name(c->book, e->type));
-        if (!look->line_any)
-            check_succession(c, e, line, &look->line_after, look->line_first, false, "on its line");
-        if (!look->thread_any && thread)
-            check_succession(c, e, thread, &look->thread_after, look->thread_first, look->handlers,
-                             "in its thread");
+        if (!look->on_line.any)
+            check_succession(c, e, line, &look->on_line.types, look->on_line.first, false,
+                             "on its line");
+        if (!look->in_thread.any && thread)
+            check_succession(c, e, thread, &look->in_thread.types, look->in_thread.first,
+                             look->handlers, "in its thread");
         check_pair(c, e, look);
     }
     line->at = e->at;

@@ -1,7 +1,7 @@
 #include "clients/cli/report_predictions.h"
 
 #include "base/alloc.h"
-#include "clients/cli/race_request.h"
+#include "clients/cli/races.h"
 #include "clients/cli/report_page.h"
 #include "clients/connection/finding_text.h"
 #include "clients/connection/race_text.h"
@@ -65,8 +65,7 @@ void report_races_write(FILE *f, const struct table_settings *settings,
     struct result_table t = {0};
     struct table_names names = {&subject->source.book, subject->sites};
     uint32_t count = 0, shown = 0;
-    if (report_predictions_excluded(settings) ||
-        race_request_run(settings, subject, &t) != EXIT_DONE)
+    if (report_predictions_excluded(settings) || races_request(settings, subject, &t) != EXIT_DONE)
         return;
     for (uint32_t i = 0; i < t.row_count; i++)
         count += !t.rows[i].depth;

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/text_hash.h"
-#include "clients/cli/race_request.h"
+#include "clients/cli/races.h"
 #include "clients/cli/rule_violations.h"
 #include "clients/cli/table_options.h"
 #include "clients/connection/finding_text.h"
@@ -335,7 +335,7 @@ static int run_findings_collect_races(const struct command *command, struct run_
     struct table_settings plain = {.command = command};
     struct result_table t = {0};
     struct table_names names = {&b->subject->source.book, b->subject->sites};
-    int status = race_request_run(&plain, b->subject, &t);
+    int status = races_request(&plain, b->subject, &t);
     for (uint32_t i = 0; status == EXIT_DONE && i < t.row_count; i++)
         if (!t.rows[i].depth)
             run_findings_add_race(b, &names, &t, i);

@@ -1,10 +1,10 @@
 /* Order through events that a cut leaves out: for each event of the cut the events of it that
  * happened before it by way of others, in the order of the log.
  *
- * Events of the cut are on chains, which are lines, or the events of a thread on shared lines, so that of each
- * chain only the last predecessor counts: a vector clock with one entry per chain that has events
- * (Fidge 1988, Mattern 1989).  Each event that is left out has the clock of what happened before it;
- * equal clocks of succeeding events are stored once.  Not thread-safe. */
+ * Events of the cut are on chains, which are lines, or the events of a thread on shared lines, so
+ * that of each chain only the last predecessor counts: a vector clock with one entry per chain
+ * that has events (Fidge 1988, Mattern 1989). Each event that is left out has the clock of what
+ * happened before it; equal clocks of succeeding events are stored once. Not thread-safe. */
 #ifndef SERVER_CUTS_CUT_BRIDGES_H
 #define SERVER_CUTS_CUT_BRIDGES_H
 

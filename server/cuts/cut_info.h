@@ -1,5 +1,5 @@
-/* What a run that is a cut says of itself: of which run it is, and what was left out.  Attached to
- * the run.  Not thread-safe. */
+/* The information that a run which is a cut has of itself: of which run it is, and what was left
+ * out. Attached to the run. Not thread-safe. */
 #ifndef SERVER_CUTS_CUT_INFO_H
 #define SERVER_CUTS_CUT_INFO_H
 

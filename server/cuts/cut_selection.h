@@ -1,5 +1,5 @@
-/* Which events of a run a cut has: those of a consistent cut that are not in an earlier one, and of
- * some lines.  Without lines, an event between two others is always there with them, so that the
+/* Selection of the events of a cut: those of a consistent cut that are not in an earlier one, and
+ * of some lines. Without lines, an event between two others is always there with them, so that the
  * order among the events is that of their edges. */
 #ifndef SERVER_CUTS_CUT_SELECTION_H
 #define SERVER_CUTS_CUT_SELECTION_H

@@ -53,8 +53,8 @@ struct cut_state {
 
 struct cut_state_job;
 
-/* The cut must be done, and stay as long as the job. whole: it has all events, so that programs that
- * exited have done so. */
+/* The cut must be done, and stay as long as the job. whole: it has all events, so that programs
+ * that exited have done so. */
 struct cut_state_job *cut_state_begin(const struct run *run, const struct consistent_cut *cut,
                                       bool whole);
 bool cut_state_step(struct cut_state_job *job, uint64_t *budget); /* returns true when done */

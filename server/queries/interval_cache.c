@@ -90,7 +90,7 @@ static void add_presence(struct event_meaning *meaning, const struct target_even
     if (!look->has_presence)
         return;
     meaning->opens = look->own && look->opens;
-    meaning->begins = look->own && !look->line_any && look->line_first;
+    meaning->begins = look->own && !look->on_line.any && look->on_line.first;
     meaning->closes = look->own && look->closes;
     meaning->ends = look->own && !look->opens && !look->waits &&
                     (look->ends || look->presence == OCCUPANCY_BLOCKED);

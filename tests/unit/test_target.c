@@ -242,7 +242,7 @@ static void what_is_said_of_one_kind_leaves_the_general(void **state)
     assert_string_equal(special->text, "two");
     assert_string_equal(special->undelivered, "four");
     assert_string_equal(special->all, "all others");
-    assert_true(target_has_line_type(&special->thread_after, "e"));
+    assert_true(target_has_line_type(&special->in_thread.types, "e"));
     assert_true(target_apply_layer(
         target, "events=({name=\"e\";line_types=[\"j\"];undelivered_label=\"six\";});", "l.conf",
         DRESS_AS_LAYER, stderr));
@@ -327,7 +327,7 @@ static void a_layer_changes_what_it_names(void **state)
     e = target_event(t, "k", "f", RELATION_NONE);
     assert_string_equal(e->label, "F");
     assert_int_equal(e->shape, SHAPE_SQUARE);
-    assert_true(!e->line_any && target_has_line_type(&e->line_after, "e"));
+    assert_true(!e->on_line.any && target_has_line_type(&e->on_line.types, "e"));
     assert_string_equal(target_event(t, "other", "f", RELATION_NONE)->label, "f");
     assert_non_null(target_event(t, "k", "g", RELATION_NONE));
     assert_int_equal(t->cluster_count, 1);
@@ -403,7 +403,8 @@ static void a_user_changes_looks_and_nothing_else(void **state)
     const struct target_event *e = target_event(t, "other", "e", RELATION_NONE);
     assert_string_equal(e->label, "mine");
     assert_int_equal(e->presence, OCCUPANCY_ACTIVE);
-    assert_true(target_has_line_type(&target_event(t, "k", "f", RELATION_NONE)->line_after, "e"));
+    assert_true(
+        target_has_line_type(&target_event(t, "k", "f", RELATION_NONE)->on_line.types, "e"));
     assert_null(target_event(t, "k", "new", RELATION_NONE));
     free(text);
     free(file);

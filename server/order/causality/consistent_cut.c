@@ -18,7 +18,8 @@ struct consistent_cut {
     uint32_t lines;
     bool back, done, shared; /* shared: there are events on shared lines */
     /* of a past: exclusive lines examined so far, for `missing`; those with an event before `at`
-     * that is not known to be in the cut; those with an event in the cut that the pass has not reached */
+     * that is not known to be in the cut; those with an event in the cut that the pass has not
+     * reached */
     uint32_t counted;
     uint64_t missing, open;
     struct consistent_cut_choice choice; /* of a largest cut */

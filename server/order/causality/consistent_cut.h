@@ -18,7 +18,7 @@ struct consistent_cut;
  * simultaneous with them, or without. */
 struct consistent_cut *consistent_cut_past(const struct order *order, const uint64_t *positions,
                                            size_t count, bool with);
-/* Which events are wanted; the cut frees the context by `free`, if that is not NULL. */
+/* The choice of the wanted events; the cut frees the context by `free`, if that is not NULL. */
 struct consistent_cut_choice {
     bool (*wants)(const void *context, uint64_t position);
     const void *context;

@@ -52,8 +52,8 @@ static bool state_read_event(const char *text, struct event_id *at)
     return text && sscanf(text, "%" SCNu32 ":%" SCNu64, &at->line, &at->number) == 2;
 }
 
-/* Begins the cut of the options: "at" or "past_of", an event; "time", ns; or all events. (The option
- * "objects" asks for objects in place of threads.) */
+/* Begins the cut of the options: "at" or "past_of", an event; "time", ns; or all events. (The
+ * option "objects" asks for objects in place of threads.) */
 static struct consistent_cut *state_begin_cut(const struct table_view *view, char **text,
                                               struct error *error)
 {
