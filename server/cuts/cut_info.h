@@ -28,7 +28,8 @@ struct cut_info {
 const struct cut_info *cut_info_of(const struct run *run);
 /* Returns it, made if the run has none. */
 struct cut_info *cut_info_make(struct run *run);
-/* Returns whether a thread of a cut continued after its last event here, so that it does not wait. */
+/* Returns whether a thread of a cut continued after its last event here, so that it does not
+ * wait. */
 bool cut_info_continues(const struct run *run, uint32_t thread);
 /* Returns one line about a run that is a cut, or NULL; the caller frees it. */
 char *cut_info_text(const struct run *run);

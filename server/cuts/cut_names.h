@@ -23,7 +23,8 @@ struct cut_names {
 /* Appends a chunk of a journal. */
 void cut_put_chunk(struct encoder *out, uint16_t kind, uint32_t session, uint32_t thread,
                    const struct encoder *body);
-/* Begins with what every cut of the run has: descriptions, and of a run with few lines all lines. */
+/* Begins with what every cut of the run has: descriptions, and of a run with few lines all of
+ * them. */
 void cut_names_begin(struct cut_names *names, const struct run *run, struct encoder *out);
 void cut_names_free(struct cut_names *names);
 /* Return the number in the cut; of line 0 that is 0. */

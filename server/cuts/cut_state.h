@@ -36,7 +36,7 @@ struct cut_object {
     uint32_t holders, waiters; /* threads */
     bool counts; /* it is a semaphore: units posted and acquired in the cut */
     uint64_t posted, acquired;
-    /* messages sent to it in the cut: that are received by events outside; that no event receives */
+    /* messages sent to it in the cut: received by events outside, and by no event */
     uint64_t in_flight, unreceived;
     bool unknown; /* not all threads in it were found */
 };
