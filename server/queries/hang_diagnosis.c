@@ -591,7 +591,8 @@ bool hang_diagnosis_put(struct hang_diagnosis *v, struct response *reply)
             hang_diagnosis_put_pool(v, &v->pools.pools[v->sent_pools], reply);
     for (unsigned n = 0; v->sent < v->wakers.count && v->sent < OBJECTS_REPORTED && n < 32;
          n++, v->sent++)
-        if (!v->wakers.subjects[v->sent].rests)
+        if (!v->wakers.subjects[v->sent].rests &&
+            waker_search_may_conclude(&v->wakers, &v->wakers.subjects[v->sent]))
             hang_diagnosis_put_subject(v, &v->wakers.subjects[v->sent], reply);
     return v->sent == v->wakers.count || v->sent == OBJECTS_REPORTED;
 }

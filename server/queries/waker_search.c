@@ -66,6 +66,34 @@ bool waker_search_may_process_open(const struct waker_search *v, const struct wa
     return kind && kind->by_name;
 }
 
+#define PROCESSES_LOOKED_AT 1000u /* events of a line in which several processes are looked for */
+
+/* Returns whether threads of several processes used an object, as its last events say. */
+static bool waker_search_is_of_several_processes(const struct run *run, uint32_t line)
+{
+    const struct order *order = run->order;
+    uint64_t count = order_line_events(order, line), first = order_line_first(order, line);
+    uint32_t process = UINT32_MAX;
+    for (uint64_t i = 0; i < PROCESSES_LOOKED_AT && count > first; i++) {
+        uint64_t position = order_line_at(order, line, --count);
+        struct order_event e =
+            position == NO_POSITION ? (struct order_event){0} : order_event(order, position);
+        uint32_t of = e.thread ? run_line_at(run, e.thread)->process : process;
+        if (process != UINT32_MAX && of != process)
+            return true;
+        process = of;
+    }
+    return false;
+}
+
+bool waker_search_may_conclude(const struct waker_search *v, const struct waker_subject *s)
+{
+    const struct waiter *w = &v->graph->waiters[s->reported_waiter];
+    return !waker_search_may_process_open(v, s) || !waker_search_is_communication(v, w) ||
+           w->look->category == CATEGORY_SEMAPHORE ||
+           waker_search_is_of_several_processes(v->graph->run, s->line);
+}
+
 /* (which processes can use an object of the kernel is only known if it is inherited; of one with a
  * name, which traced ones did) */
 bool waker_search_needs_waking(const struct waker_search *v, const struct waiter *w)
