@@ -3,16 +3,23 @@
 . "$(dirname "$0")/lib.sh"
 export POET_QUIET=1
 
-# Three threads that meet, take their own lock, meet again, and request the next one.
+# Three threads that meet, take their own lock, one after the other, meet again, and request the next one. The main thread
+# meets them, so that it waits for their ends only after that: else the columns, and with them the bands, would depend on
+# which of them comes first.
 cat >ring.c <<'C'
 #include <pthread.h>
+#include <sched.h>
+static volatile int turn;
 static pthread_mutex_t account[3] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
 static pthread_barrier_t all;
 static void *teller(void *a)
 {
     long i = (long)a;
     pthread_barrier_wait(&all);
+    while (turn != i)
+        sched_yield();
     pthread_mutex_lock(&account[i]);
+    turn = i + 1;
     pthread_barrier_wait(&all);
     pthread_mutex_lock(&account[(i + 1) % 3]);
     return 0;
@@ -20,9 +27,11 @@ static void *teller(void *a)
 int main(void)
 {
     pthread_t t[3];
-    pthread_barrier_init(&all, 0, 3);
+    pthread_barrier_init(&all, 0, 4);
     for (long i = 0; i < 3; i++)
         pthread_create(&t[i], 0, teller, (void *)i);
+    pthread_barrier_wait(&all);
+    pthread_barrier_wait(&all);
     for (int i = 0; i < 3; i++)
         pthread_join(t[i], 0);
 }
