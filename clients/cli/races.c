@@ -1,22 +1,10 @@
 /* poet races: data races of a recorded run, as text. */
-#include "clients/cli/races.h"
-
 #include "clients/cli/command.h"
+#include "clients/cli/run_findings.h"
+#include "clients/cli/table_options.h"
 #include "clients/connection/race_text.h"
 #include "config/options.h"
 #include "wire/finding_kinds.h"
-
-int races_request(const struct table_settings *tables, struct command_source *subject,
-                  struct result_table *t)
-{
-    struct table_names names = {&subject->source.book, subject->sites};
-    int status = table_request_run(tables, &(struct table_section){.what = "races"}, subject, t);
-    if (status == EXIT_DONE)
-        race_text_merge(&names, t);
-    return status;
-}
-
-/* ---- the command ---- */
 
 struct races_options {
     struct table_settings tables;

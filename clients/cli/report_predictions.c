@@ -1,7 +1,7 @@
 #include "clients/cli/report_predictions.h"
 
 #include "base/alloc.h"
-#include "clients/cli/races.h"
+#include "clients/cli/run_findings.h"
 #include "clients/cli/report_page.h"
 #include "clients/connection/finding_text.h"
 #include "clients/connection/race_text.h"

@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/text_hash.h"
-#include "clients/cli/races.h"
 #include "clients/cli/rule_violations.h"
 #include "clients/cli/table_options.h"
 #include "clients/connection/finding_text.h"
@@ -305,6 +304,16 @@ static int run_findings_collect_violations(const struct command *command,
         run_findings_end(b);
     }
     result_table_free(&t);
+    return status;
+}
+
+int races_request(const struct table_settings *tables, struct command_source *subject,
+                  struct result_table *t)
+{
+    struct table_names names = {&subject->source.book, subject->sites};
+    int status = table_request_run(tables, &(struct table_section){.what = "races"}, subject, t);
+    if (status == EXIT_DONE)
+        race_text_merge(&names, t);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #define CLIENTS_CLI_RUN_FINDINGS_H
 
 #include "clients/cli/command_source.h"
+#include "clients/cli/table_options.h"
 #include "clients/connection/result_table.h"
 #include "clients/connection/wait_list.h"
 #include "wire/finding_kinds.h"
@@ -63,5 +64,10 @@ void run_findings_add(struct run_findings *findings, enum finding_kind kind,
 void run_findings_add_match(struct run_findings *findings, struct command_source *subject,
                             char *text, const struct result_table *table, uint32_t row);
 void run_findings_free(struct run_findings *findings); /* leaves it empty */
+
+/* Requests the data races of a run (table `races`), those at the same source lines merged; returns an exit status, after reporting
+ * errors. The caller frees the table in any case. */
+int races_request(const struct table_settings *tables, struct command_source *subject,
+                  struct result_table *table);
 
 #endif
