@@ -144,30 +144,6 @@ static void add_waiter(struct wait_graph_job *job, struct waiter waiter)
     g->waiters[g->count++] = waiter;
 }
 
-/* Describes a sleep at the loader's lock. */
-static const struct target_event look_of_loader = {.name = (char[]){""}, .waits = true};
-
-/* Makes a thread that is in no traced wait a waiter if it sleeps at the loader's lock, and the
- * holder is known: that has recorded nothing since it was seen asleep, holding the lock. */
-static bool wait_graph_find_loader(const struct wait_graph_job *job, struct waiter *waiter)
-{
-    const struct run *run = job->graph.run;
-    int64_t end_ns = run->programs.connected ? 0 : run->clock.ended_ns, since_ns, held_ns;
-    uint32_t holder = cpu_states_lock_holder(cpu_placement_states(run), waiter->thread, end_ns,
-                                             &since_ns, &held_ns);
-    uint64_t position;
-    if (!holder || holder > job->graph.lines || holder == waiter->thread)
-        return false;
-    struct order_event last = last_of(job, holder, &position);
-    if (!last.line || last.time_ns > held_ns)
-        return false;
-    waiter->ahead = (struct holder_info){.thread = holder, .how = HOLD_LOADER};
-    waiter->look = &look_of_loader;
-    waiter->loader = true;
-    waiter->time_ns = since_ns;
-    return true;
-}
-
 /* Returns whether other threads end such a wait by what they do on the line of its event. Otherwise
  * the event stands there only because its thread holds the line's lock. */
 static bool wait_graph_is_ended_there(const struct target_event *look)
@@ -219,7 +195,7 @@ static bool wait_graph_check_line(struct wait_graph_job *job, uint32_t thread)
         waiter.about = waiter.about == thread && !waiter.own ? 0 : waiter.about;
         waiter.reach = waiter.about ? run_lines_reach(&g->run->lines, waiter.about) : 0;
         add_waiter(job, waiter);
-    } else if (!ended && wait_graph_find_loader(job, &waiter)) {
+    } else if (!ended && wait_holders_find_loader(&job->graph, &waiter)) {
         add_waiter(job, waiter);
     } else if (!ended) {
         const struct wait_graph_sleeper *asleep = wait_graph_add_sleeper(g, thread);

@@ -3,7 +3,9 @@
 #include "base/alloc.h"
 #include "server/queries/referenced_lines.h"
 #include "server/queries/wait_start.h"
+#include "server/run/cpu_placement.h"
 #include "server/run/run_processes.h"
+#include "server/timing/cpu_states.h"
 
 void wait_graph_add_holder(struct wait_graph *g, struct wait_graph_object *object,
                            struct holder_info holder)
@@ -453,4 +455,29 @@ void wait_holders_find_ahead(struct wait_graph *g, size_t waiter)
             w->ahead = (struct holder_info){
                 .thread = other->thread, .since = other->at, .how = HOLD_QUEUED};
     }
+}
+
+/* ---- the loader ---- */
+
+/* Describes a sleep at the loader's lock. */
+static const struct target_event look_of_loader = {.name = (char[]){""}, .waits = true};
+
+bool wait_holders_find_loader(const struct wait_graph *g, struct waiter *waiter)
+{
+    const struct run *run = g->run;
+    int64_t end_ns = run->programs.connected ? 0 : run->clock.ended_ns, since_ns, held_ns;
+    uint32_t holder = cpu_states_lock_holder(cpu_placement_states(run), waiter->thread, end_ns,
+                                             &since_ns, &held_ns);
+    if (!holder || holder > g->lines || holder == waiter->thread)
+        return false;
+    uint64_t position = order_thread_last(run->order, holder);
+    struct order_event last =
+        position == NO_POSITION ? (struct order_event){0} : order_event(run->order, position);
+    if (!last.line || last.time_ns > held_ns)
+        return false;
+    waiter->ahead = (struct holder_info){.thread = holder, .how = HOLD_LOADER};
+    waiter->look = &look_of_loader;
+    waiter->loader = true;
+    waiter->time_ns = since_ns;
+    return true;
 }

@@ -20,5 +20,9 @@ void wait_holders_find_ahead(struct wait_graph *graph, size_t waiter);
 /* Adds the holders of the object that a thread waits for. */
 void wait_holders_find(struct wait_graph *graph, struct wait_graph_object *object,
                        const struct waiter *waiter);
+/* Makes a thread that is in no traced wait a waiter if it sleeps at the loader's lock, and the
+ * holder is known: that has recorded nothing since it was seen asleep, holding the lock. Returns
+ * whether it is one. */
+bool wait_holders_find_loader(const struct wait_graph *graph, struct waiter *waiter);
 
 #endif

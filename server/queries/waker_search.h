@@ -77,8 +77,9 @@ bool waker_search_may_kernel_wake(const struct waker_search *search,
 /* Returns whether a process that is not traced may open the object of a subject by its name. */
 bool waker_search_may_process_open(const struct waker_search *search,
                                    const struct waker_subject *subject);
-/* Returns whether a diagnosis may be based on a wait: at a FIFO or queue that any process can open by
- * its name, if several processes of the run used it; else one that is not traced may be meant to. */
+/* Returns whether a diagnosis may be based on a wait: at a FIFO or queue that any process can
+ * open by its name, if several processes of the run used it; else one that is not traced may be
+ * meant to. */
 bool waker_search_may_conclude(const struct waker_search *search,
                                const struct waker_subject *subject);
 /* Returns whether it waits until another thread wakes it, and it is known which can. */
