@@ -229,7 +229,8 @@ static void suspect_print_text(const struct suspect_result *r)
                "EVENT.\nThese are statistics: an order can be the cause of the failure, or its "
                "effect.\n");
     if (order_predicates_are_partial(r->predicates))
-        printf("some orders were not compared: too many different operations\n");
+        printf("some orders were not compared: too many operations in all, or between two of one "
+               "thread\n");
 }
 
 static void suspect_print_json(const struct suspect_result *r)

@@ -107,7 +107,10 @@ void order_predicates_free(struct order_predicates *p)
     free(p);
 }
 
-bool order_predicates_are_partial(const struct order_predicates *p) { return p->partial; }
+bool order_predicates_are_partial(const struct order_predicates *p)
+{
+    return p->partial || p->operation_count > PAIRED_OPERATIONS_MOST;
+}
 
 /* ---- a run ---- */
 
@@ -233,6 +236,7 @@ static void predicate_between(struct order_predicates *p, const struct last_oper
         }
         i = o->older;
     }
+    p->partial |= !most;
 }
 
 static void predicate_adjacent(struct order_predicates *p, const struct last_operation *before,

@@ -74,7 +74,8 @@ order_predicates_described(const struct order_predicates *predicates, uint32_t o
  * runs count as one. */
 struct order_predicate *order_predicates_rank(const struct order_predicates *predicates,
                                               uint32_t *count, uint64_t *tested);
-/* Returns whether predicates were left out, since there were too many operations. */
+/* Returns whether predicates were left out: too many operations in all, or between two of one
+ * thread. */
 bool order_predicates_are_partial(const struct order_predicates *predicates);
 
 #endif
