@@ -111,6 +111,8 @@ static int predict_several(const struct predict_options *w, int count, char **tr
     static char latest[] = "latest";
     char *none[] = {latest, NULL};
     const struct command *command = w->tables.command;
+    if (w->tables.json || w->tables.csv || w->tables.file)
+        return command_usage(command, "several runs, or --lock-order: no table; see --format");
     if (w->options[0].value)
         return command_usage(command, "--%s: not with several runs, or --lock-order",
                              w->options[0].key);
