@@ -24,11 +24,14 @@ struct repeated_state {
 };
 
 static volatile sig_atomic_t repeated_interrupted;
+static volatile pid_t repeated_child; /* 0: none */
 
+/* The terminal interrupts the run, too; a request to terminate is passed on. */
 static void repeated_note_interrupt(int number)
 {
-    (void)number;
     repeated_interrupted = 1;
+    if (number == SIGTERM && repeated_child > 0)
+        kill(repeated_child, number);
 }
 
 static char *repeated_path(const struct repeated_state *s, const char *below, unsigned number,
@@ -88,6 +91,7 @@ static _Noreturn void repeated_run(const struct repeated_state *s, unsigned numb
     if (s->runs->perturbs)
         setenv("POET_PERTURB", seed, 1);
     signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
     if (!repeated_redirect(s, number))
         _exit(EXIT_TROUBLE);
     int status = record(user, trace);
@@ -129,8 +133,10 @@ static bool repeated_record_one(struct repeated_state *s, unsigned number,
     pid_t child = fork();
     if (child == 0)
         repeated_run(s, number, trace, record, user);
+    repeated_child = child;
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
+    repeated_child = 0;
     if (child > 0)
         recorded_program_is_complete(child);
     bool recorded = child > 0 && access(trace, F_OK) == 0;
