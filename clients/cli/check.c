@@ -593,8 +593,8 @@ static const struct argp argp = {
         "Validate a target description (FILE:LINE: error), or a trace: conformance to its "
         "description, with the first violation on each line and both events; and consistency of "
         "its timing data: states fill lifetimes, attributed times equal waits, the critical path "
-        "is as long as the time it covers, and "
-        "sums of calls, segments and memory blocks agree.  Exit status 1 if there is any problem.",
+        "is as long as the time it covers, and sums of calls, segments and memory blocks agree.  "
+        "Exit status 1 if there is any problem.",
     .children = children};
 
 const struct command command_check = {.name = "check",

@@ -405,7 +405,7 @@ static const struct argp argp = {
         "record programs, diagnose hangs and query traces.  Its tools are Poet's commands: "
         "record, runs, diagnose, report, predict, order, why, waits, tables, query, source, "
         "show.  Each answer about a trace ends with its certainty.  The tool record runs any "
-        "program that it is asked to, with the rights of the user of this command; --read-only "
+        "program that a client names, with the rights of the user of this command; --read-only "
         "excludes it.",
     .children = options_children};
 

@@ -53,7 +53,7 @@ static void report_predictions_write_first(FILE *f, const struct table_names *na
         report_line_indent(f, 4, finding_text_participant(names, t, i, kind));
 }
 
-/* Returns whether the report is about a part of the run, of which nothing can be said here. */
+/* Returns whether the report is about a part of the run, for which no predictions are made. */
 static bool report_predictions_excluded(const struct table_settings *settings)
 {
     return settings->from.is || settings->to.is || settings->past_of.line;

@@ -65,8 +65,8 @@ void run_findings_add_match(struct run_findings *findings, struct command_source
                             char *text, const struct result_table *table, uint32_t row);
 void run_findings_free(struct run_findings *findings); /* leaves it empty */
 
-/* Requests the data races of a run (table `races`), those at the same source lines merged; returns an exit status, after reporting
- * errors. The caller frees the table in any case. */
+/* Requests the data races of a run (table `races`), those at the same source lines merged;
+ * returns an exit status, after reporting errors. The caller frees the table in any case. */
 int races_request(const struct table_settings *tables, struct command_source *subject,
                   struct result_table *table);
 
