@@ -150,15 +150,16 @@ static char *suspect_text(const struct order_predicates *predicates,
         text = xasprintf("%s\nearlier than  %s", first, last);
         break;
     case PREDICATE_MISSING:
-        text = xasprintf("%s\nwithout  %s before", first, last);
+        text = xasprintf("%s\nwith no earlier  %s", first, last);
         break;
     case PREDICATE_AT_LEAST:
-        text = xasprintf("%s\nat least %u time%s", first, item->count, plural_suffix(item->count));
+        text = xasprintf("%s\nperformed at least %u time%s", first, item->count,
+                         plural_suffix(item->count));
         break;
     case PREDICATE_AT_MOST:
-        text = item->count ? xasprintf("%s\nat most %u time%s", first, item->count,
+        text = item->count ? xasprintf("%s\nperformed at most %u time%s", first, item->count,
                                        plural_suffix(item->count))
-                           : xasprintf("%s\nnever", first);
+                           : xasprintf("%s\nnever performed", first);
         break;
     }
     free(first);
